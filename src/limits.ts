@@ -1,0 +1,104 @@
+/**
+ * Every bound of the system: name with its unit last, value, and why it is what it is. A bound is tested at n and n + 1
+ * and answers past it with an error that names it.
+ */
+
+/** One request's body. Room for a 768 KiB object with indentation, and no more to hold in memory for a stranger. */
+export const requestBodyBytesMax = 1_048_576;
+/** One stored object's JSON. Leaves room for the event's metadata under EventStoreDB's 1 MiB an append. */
+export const objectBytesMax = 786_432;
+/** Nesting of a JSON body. Deeper input has no honest use and threatens recursive readers. */
+export const jsonDepthMax = 128;
+/** Headers and request line together. A selector at its limit, percent-encoded, still fits. */
+export const requestHeadersBytesMax = 131_072;
+/** The path and query of one request: answered 400 past it, as a selector at its limit fits. */
+export const requestTargetBytesMax = 65_536;
+/** One labelSelector or fieldSelector parameter, and how many requirements all of them may hold together. */
+export const selectorBytesMax = 16_384;
+export const selectorRequirementsMax = 64;
+/** Values in one `in (…)` set. */
+export const selectorSetValuesMax = 256;
+/** Sort keys of one list. */
+export const sortKeysMax = 8;
+/** Query parameters of one request. */
+export const queryParametersMax = 64;
+
+/** metadata.name and label key prefix (a DNS subdomain, RFC 1123). */
+export const nameLengthMax = 253;
+/** The name part of a label key (a DNS label). */
+export const labelNameLengthMax = 63;
+export const labelValueLengthMax = 253;
+export const labelsPerObjectMax = 256;
+export const annotationsBytesMax = 262_144;
+export const finalizersPerObjectMax = 64;
+export const ownerReferencesPerObjectMax = 64;
+/** The longest generateName prefix kept: what is longer is cut so that the five drawn characters still fit. */
+export const generateNameLengthMax = nameLengthMax - 5;
+/** How often a drawn name is drawn again after a collision: 36^5 names make even one redraw rare. */
+export const generateNameAttemptsMax = 8;
+
+/** One index value in UTF-8. An LMDB key holds 1,978 bytes; this leaves room for what surrounds it. */
+export const indexValueBytesMax = 1_024;
+/** Values one object may have in one multi-valued index. */
+export const indexValuesPerObjectMax = 256;
+export const indexesPerTypeMax = 32;
+export const typesPerPluginMax = 64;
+export const schemaBytesMax = 262_144;
+/** Validation errors reported at once: enough to fix a body in one go, not a megabyte of them. */
+export const validationErrorsMax = 64;
+
+/** How often an unconditional write is decided again after losing a race. */
+export const writeAttemptsMax = 16;
+/** How long a write waits for an unacknowledged claim of another writer before it fences it (consistency protocol, 1). */
+export const claimPendingWaitMs = 2_000;
+/** Writes waiting for the log at once: past it 429, so that memory stays bounded when the disk stalls. */
+export const writesInFlightMax = 4_096;
+/** How long GET and LIST wait for a `resourceVersion` this node has not folded yet (504 past it). */
+export const freshnessWaitMs = 2_000;
+
+/** Events of one read-model transaction: a commit of 64 rows takes 0.7 ms, which bounds what a read waits. */
+export const projectionBatchEventsMax = 64;
+/** Events a log subscription reads ahead of its consumer. */
+export const logReadAheadEventsMax = 512;
+
+/** A list answer up to this many objects is joined in one turn; a longer one is streamed. */
+export const listJoinedObjectsMax = 1_000;
+/** Objects joined per slice of a streamed list before the loop is yielded. */
+export const listSliceObjectsMax = 256;
+/** Recent list answers kept by query and position. */
+export const listCacheBytesMax = 16_777_216;
+/** Read snapshots held by streamed lists and initial watch states at once; the next one waits its turn. */
+export const snapshotsMax = 64;
+/** How long one streamed list may hold its snapshot: LMDB cannot reuse pages freed since. */
+export const snapshotHoldMsMax = 120_000;
+
+export const watchersMax = 10_000;
+/** Bytes one watcher may be behind before it is cut off: a slow browser tab must not hold a page of heap an event. */
+export const watchBufferedBytesMax = 4_194_304;
+/** Silence after which a watch sends a keep-alive. */
+export const watchKeepAliveMs = 10_000;
+export const watchBookmarkMs = 15_000;
+export const watchTimeoutSecondsMax = 86_400;
+/** What a watching client may send in one frame: nothing it says is read. */
+export const watchClientFrameBytesMax = 4_096;
+/** How long a position ahead of the log is waited for before 410. */
+export const watchAheadWaitMs = 2_000;
+
+/** A plugin's start, and one call of its route (seed decisions 9.2). */
+export const pluginStartMs = 10_000;
+export const pluginRouteMs = 30_000;
+export const pluginManifestBytesMax = 65_536;
+export const pluginObjectFileBytesMax = 4_194_304;
+export const pluginObjectsMax = 1_000;
+
+/** How long a verified Basic pair is remembered, and how many. */
+export const basicCacheMs = 60_000;
+export const basicCacheEntriesMax = 1_024;
+/** Failed log-ins by user and by address before 429, and the time in which they count. */
+export const loginFailuresMax = 20;
+export const loginFailureWindowMs = 60_000;
+/** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
+export const passwordHashesMax = 2;
+
+/** SIGTERM to exit (decision 11.3). */
+export const shutdownMs = 10_000;

@@ -1,0 +1,110 @@
+import type { Brand } from '../base/brand.ts';
+
+/**
+ * The port of the event log, the only source of truth. It knows bytes, streams and positions; what an event means is
+ * known to `command/event.ts`, and how it is written to `log/event-codec.ts`.
+ *
+ * Every adapter passes `test/log/log-contract.ts`:
+ * L1 an append is atomic for its batch, and durable before it answers;
+ * L2 of two appends at one expected revision exactly one wins;
+ * L3 positions only grow, and a subscriber from p sees every later record once, in order, across the seam between
+ *    catch-up and live;
+ * L4 a record that does not decode stops the reader loudly: it is never skipped.
+ */
+
+/** Place in the whole log: >= 1, grows with every event, not necessarily without holes. */
+export type LogPosition = Brand<bigint, 'LogPosition'>;
+/** Place in one stream: 0 is its first event, without holes. */
+export type StreamRevision = Brand<number, 'StreamRevision'>;
+/** `<category>:<rest>`, for example `object:widgets.example.com/w1`. */
+export type StreamName = Brand<string, 'StreamName'>;
+
+export function logPosition(value: bigint): LogPosition {
+  if (value < 0n) throw new RangeError(`a log position must be >= 0, got ${value.toString()}`);
+  return value as LogPosition;
+}
+
+export function streamRevision(value: number): StreamRevision {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`a stream revision must be a whole number >= 0, got ${String(value)}`);
+  return value as StreamRevision;
+}
+
+export function streamName(value: string): StreamName {
+  if (!/^[a-z]+:./u.test(value)) throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
+  return value as StreamName;
+}
+
+/** Before the first event of any log. */
+export const logStart: LogPosition = logPosition(0n);
+
+/** What the writer believes is the stream's last revision. Never omitted. */
+export type ExpectedRevision = StreamRevision | 'absent';
+
+export type ProposedEvent = {
+  /** A UUID that belongs to one (stream, expected revision, payload); a retry repeats it (consistency protocol, 3). */
+  readonly id: string;
+  readonly type: string;
+  /** JSON in UTF-8. */
+  readonly data: Uint8Array;
+  /** JSON in UTF-8. */
+  readonly metadata: Uint8Array;
+};
+
+export type RecordedEvent = ProposedEvent & {
+  readonly stream: StreamName;
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+};
+
+export type AppendOutcome =
+  /** Durable. `revision` and `position` are those of the batch's last event. */
+  | { readonly ok: true; readonly revision: StreamRevision; readonly position: LogPosition }
+  /** Nothing was appended: the stream's last revision is `actual`. */
+  | { readonly ok: false; readonly reason: 'conflict'; readonly actual: ExpectedRevision }
+  /** The log cannot be reached; nothing was appended. */
+  | { readonly ok: false; readonly reason: 'unavailable'; readonly cause: unknown }
+  /** It may or may not have been appended: settle it by reading revision `expected + 1`, or retry with the same ids. */
+  | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
+
+/** Which streams a reader wants, by the part of the name before the colon; undefined is all of them. */
+export type CategoryFilter = readonly string[] | undefined;
+
+export type SubscribeOptions = {
+  /** Exclusive: the first event delivered is the first one after it. */
+  readonly after: LogPosition;
+  readonly categories?: CategoryFilter;
+  readonly signal?: AbortSignal;
+};
+
+export type EventLog = {
+  /** Appends all events or none. Resolves once they are durable. An empty batch is a bug and throws. */
+  append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
+  /** The events of one stream from revision `from` (inclusive) forward, at most `limit`. A missing stream is empty. */
+  readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]>;
+  /** The stream's last event, as the log itself has it now (not a cached view); undefined for a missing stream. */
+  readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
+  /** Events after `after` up to and including `until` (default: the head when the read began), in order, in batches. Ends there. */
+  readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * All events after `after`, then each new one as it becomes durable. Batches never split one append and hold at most
+   * `logReadAheadEventsMax` events (or one append, if that is larger). Ends when `signal` aborts or the log closes; throws
+   * `LogCorruptError` on a record that does not decode. Read-ahead is bounded: a slow consumer holds back only itself.
+   */
+  subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** The position of the last durable event, `logStart` when there is none. */
+  head(): Promise<LogPosition>;
+  /** The event at exactly this position, if there is one: read models verify their checkpoint with it. */
+  readAt(position: LogPosition): Promise<RecordedEvent | undefined>;
+  /** A UUID drawn when the log was made: tells one log from another. */
+  identity(): Promise<string>;
+  /** Finishes what is in flight, settles every waiter and reader, and releases the files or sockets. */
+  close(): Promise<void>;
+};
+
+/** A record that does not decode. Never skipped: whoever reads stops (L4). */
+export class LogCorruptError extends Error {
+  constructor(what: string, options?: ErrorOptions) {
+    super(`the log is corrupt: ${what}`, options);
+    this.name = 'LogCorruptError';
+  }
+}
