@@ -1,0 +1,57 @@
+import type { ResourceObject } from '../resource/object.ts';
+
+/**
+ * What has happened, in the past tense. An object event carries the whole object after it, so a watch frame, a history entry
+ * and a rebuild need no other read; and `values`, every unique value held after it, so whether a value is held is judged
+ * from events and never by running a plugin's code (consistency protocol, 1).
+ */
+
+/** One unique value: the index's name and the SHA-256 (hex) of its key. */
+export type HeldValue = { readonly index: string; readonly hash: string };
+
+export type ObjectEvent =
+  | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
+  | { readonly type: 'ObjectUpdated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
+  | { readonly type: 'ObjectDeletionRequested'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
+  /** The object's last state; nothing is held any more. */
+  | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
+  /** Takes a revision so that a pending append at it can no longer land; without an object on a name that has none. */
+  | { readonly type: 'NameFenced'; readonly object?: ResourceObject; readonly values: readonly HeldValue[] };
+
+export type ClaimEvent =
+  /** `holder` is an object stream; `through` the highest expected revision of any attempt in its tenure (-1: absent). */
+  | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
+  | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
+
+export type SecretEvent =
+  /** `hash` is a PHC string (`$scrypt$…`). */
+  { readonly type: 'PasswordSet'; readonly username: string; readonly hash: string };
+
+export type Event = ObjectEvent | ClaimEvent | SecretEvent;
+
+/** Who caused an event and how (decision 10.1). */
+export type Cause = {
+  /** The user's name; `system:<part>` for the platform's own writes. */
+  readonly actor: string;
+  readonly verb: string;
+  readonly requestId: string;
+  /** The client's address; absent for the platform's own writes. */
+  readonly address?: string;
+  readonly userAgent?: string;
+  /** W3C Trace Context `traceparent`. */
+  readonly traceParent?: string;
+  /** The plugin through which it was written, if any. */
+  readonly plugin?: string;
+};
+
+export type EventMetadata = Cause & {
+  /** RFC 3339, UTC, milliseconds: max(now, the last folded event's). */
+  readonly time: string;
+  /** The version of the event's shape: older ones are upcast in event-codec.ts. */
+  readonly schema: number;
+  readonly $correlationId: string;
+  readonly $causationId?: string;
+};
+
+/** The event schema this version writes. */
+export const eventSchema = 1;

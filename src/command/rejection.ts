@@ -1,0 +1,15 @@
+import type { Violation } from '../resource/resource-type.ts';
+
+/** Why a command was refused: a closed union, mapped to a status in one table at the edge (http/problem.ts). */
+export type Rejection =
+  | { readonly reason: 'bad-request'; readonly detail: string }
+  | { readonly reason: 'not-found'; readonly detail: string }
+  | { readonly reason: 'already-exists'; readonly detail: string }
+  | { readonly reason: 'stale-version'; readonly detail: string }
+  | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
+  | { readonly reason: 'precondition-failed'; readonly detail: string }
+  | { readonly reason: 'invalid'; readonly detail: string; readonly violations: readonly Violation[] }
+  | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
+  | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+
+export type RejectionReason = Rejection['reason'];

@@ -1,0 +1,80 @@
+import type { LogPosition, StreamRevision } from '../log/log.ts';
+import type { IndexEntry, TypeKey } from '../resource/index-entry.ts';
+import type { ListQuery, OrderPlace } from '../resource/list-query.ts';
+
+/** Ports of the object read model. All reads are synchronous and see one state: that of `position()`. */
+
+/** An object as it is answered. */
+export type StoredObject = {
+  /** The exact JSON of the answer, `metadata.resourceVersion` included. Never changed after it is handed out. */
+  readonly bytes: Uint8Array;
+  /** `metadata.version`. */
+  readonly revision: StreamRevision;
+  /** `metadata.resourceVersion`. */
+  readonly position: LogPosition;
+};
+
+/** What stands in an object's stream: the base of every decision. */
+export type StreamHead =
+  | { readonly kind: 'absent' }
+  /** Deleted, or a fenced name that never held an object. */
+  | { readonly kind: 'gone'; readonly revision: StreamRevision }
+  | { readonly kind: 'live'; readonly stored: StoredObject };
+
+export type ListPage = {
+  /** Where the list was read: a watch from here has neither gap nor repeat. */
+  readonly position: LogPosition;
+  /** Objects that match, in all pages. */
+  readonly total: number;
+  /** This page's objects, in order. */
+  readonly count: number;
+  /** Place of the page's last object when more follow it; undefined at the end. */
+  readonly next: OrderPlace | undefined;
+  /** Objects after this page's last one. */
+  readonly remaining: number;
+  /**
+   * The objects' JSON in slices joined with commas (no leading or trailing one). A short page is one slice made at once; a
+   * long one is read slice by slice from a snapshot at `position`, released when iteration ends or is abandoned.
+   */
+  readonly items: Uint8Array | AsyncIterable<Uint8Array>;
+};
+
+export type ObjectReader = {
+  /** The position of the last folded event. */
+  position(): LogPosition;
+  get(type: TypeKey, name: string): StoredObject | undefined;
+  head(type: TypeKey, name: string): StreamHead;
+  /** Throws for a type whose indexes are not ready. */
+  list(type: TypeKey, query: ListQuery): ListPage;
+  /** The name of the object that holds `key` in the unique index at `index`, as this node knows it: a hint (protocol, 1). */
+  holderOf(type: TypeKey, index: number, key: string | number): string | undefined;
+  /**
+   * Resolves once every event up to `position` is folded: 'reached', or 'timeout' after `timeoutMs`, or 'aborted'.
+   */
+  reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'>;
+};
+
+/** One object's change, as published in the very turn its rows were committed. */
+export type Change = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly kind: 'added' | 'modified' | 'deleted';
+  readonly position: LogPosition;
+  readonly revision: StreamRevision;
+  /** The answer's JSON after the change; for `deleted` the last state, with the deletion's own resourceVersion. */
+  readonly bytes: Uint8Array;
+  /** What indexes held before and hold after; undefined where there was or is no object, or the type is not registered. */
+  readonly before: IndexEntry | undefined;
+  readonly after: IndexEntry | undefined;
+  /** `after`, or the entry of the last state of a deleted object: whom a collector or an audit trail concerns. */
+  readonly deletionRequested: boolean;
+  readonly finalizers: boolean;
+};
+
+/** All changes of one read-model commit, in order. `position` is the commit's last, also when no object changed. */
+export type ChangeBatch = { readonly changes: readonly Change[]; readonly position: LogPosition };
+
+export type ChangeFeed = {
+  /** Calls `listener` synchronously after each commit, before anything else can read it. A listener must not throw. */
+  subscribe(listener: (batch: ChangeBatch) => void): () => void;
+};
