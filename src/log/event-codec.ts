@@ -1,0 +1,120 @@
+import { LogCorruptError, type ProposedEvent, type RecordedEvent } from './log.ts';
+import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
+
+/**
+ * Domain events as the bytes of the log, and back. Old shapes are upcast here and nowhere else.
+ *
+ * An object event's data is `{"values":[…],"object":{…}}`: the object comes last, so its JSON can be cut out of the record
+ * without parsing it. No text inside `values` can hold the separator, as JSON escapes quotes within strings.
+ */
+
+export type DecodedEvent = {
+  readonly event: Event;
+  /** The object's JSON within `data`: from `objectStart` to one byte before the end. -1 when there is none. */
+  readonly objectStart: number;
+  /** Where `"resourceVersion":"…",` goes: just after `"metadata":{`. -1 when there is no object. */
+  readonly spliceAt: number;
+};
+
+const separator = Buffer.from(',"object":');
+const metadataOpening = Buffer.from('"metadata":{');
+
+/**
+ * Events this process wrote itself, by the very bytes it appended: the live subscription hands the same instance back, so
+ * folding one's own write parses nothing. Weak, so it lives exactly as long as those bytes do.
+ */
+const written = new WeakMap<Uint8Array, DecodedEvent>();
+
+export function encodeEvent(id: string, event: Event, metadata: EventMetadata): ProposedEvent {
+  const data = Buffer.from(dataText(event), 'utf8');
+  written.set(data, located(event, data));
+  return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
+}
+
+export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
+  const known = written.get(recorded.data);
+  if (known !== undefined) return known;
+  return located(decodeData(recorded), buffer(recorded.data));
+}
+
+export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
+  const raw = parse(recorded, recorded.metadata);
+  if (typeof raw['schema'] !== 'number' || typeof raw['time'] !== 'string') {
+    throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} has no schema or time`);
+  }
+  if (raw['schema'] > eventSchema) {
+    throw new LogCorruptError(`event ${recorded.id} has schema ${String(raw['schema'])}; this version reads up to ${String(eventSchema)}`);
+  }
+  return raw as unknown as EventMetadata;
+}
+
+/** The answer's JSON: the event's object with `metadata.resourceVersion` spliced in, written at `offset` of `target(length)`. */
+export function answerBytes(decoded: DecodedEvent, data: Uint8Array, resourceVersion: string): Buffer {
+  const member = `"resourceVersion":"${resourceVersion}",`;
+  const end = data.length - 1;
+  const answer = Buffer.allocUnsafe(end - decoded.objectStart + member.length);
+  const head = decoded.spliceAt - decoded.objectStart;
+  answer.set(data.subarray(decoded.objectStart, decoded.spliceAt), 0);
+  answer.write(member, head, 'latin1');
+  answer.set(data.subarray(decoded.spliceAt, end), head + member.length);
+  return answer;
+}
+
+function dataText(event: Event): string {
+  if (!isObjectEvent(event)) {
+    const { type: _type, ...rest } = event;
+    return JSON.stringify(rest);
+  }
+  const values = JSON.stringify(event.values);
+  return event.object === undefined ? `{"values":${values}}` : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
+}
+
+function located(event: Event, data: Buffer): DecodedEvent {
+  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1 };
+  const objectStart = data.indexOf(separator) + separator.length;
+  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
+}
+
+export function isObjectEvent(event: Event): event is ObjectEvent {
+  switch (event.type) {
+    case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested': case 'ObjectDeleted': case 'NameFenced':
+      return true;
+    case 'ValueClaimed': case 'ValueReleased': case 'PasswordSet':
+      return false;
+  }
+}
+
+const required: Readonly<Record<Event['type'], readonly string[]>> = {
+  ObjectCreated: ['values', 'object'],
+  ObjectUpdated: ['values', 'object'],
+  ObjectDeletionRequested: ['values', 'object'],
+  ObjectDeleted: ['values', 'object'],
+  NameFenced: ['values'],
+  ValueClaimed: ['holder', 'through'],
+  ValueReleased: ['holder', 'through'],
+  PasswordSet: ['username', 'hash'],
+};
+
+function decodeData(recorded: RecordedEvent): Event {
+  const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as Event['type']] : undefined;
+  if (members === undefined) throw new LogCorruptError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
+  const data = parse(recorded, recorded.data);
+  for (const member of members) {
+    if (data[member] === undefined) throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
+  }
+  return { type: recorded.type, ...data } as unknown as Event;
+}
+
+function parse(recorded: RecordedEvent, bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(buffer(bytes).toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} is not JSON`, { cause });
+  }
+  throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} is no JSON object`);
+}
+
+function buffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,148 @@
+/**
+ * The one door for plugin code (`ledgerplane/plugin`): the types an author writes against, and the two functions that check
+ * them while writing. Nothing here runs; the platform decodes what a plugin exports before it uses it.
+ */
+export type PluginLogger = {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+};
+
+/** An extension object as a plugin sees it; `Spec` and `Status` are the author's own types. */
+export type PluginObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly version: number;
+    readonly resourceVersion: string;
+    readonly generation: number;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Spec;
+  readonly status?: Status;
+};
+
+/** How an index value is compared; the default is `string`, by code point. */
+export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
+
+export type IndexSpec<T = PluginObject> = {
+  /** Unique in its type; the field's path is the recommended name (`spec.title`). */
+  readonly name: string;
+  readonly type?: IndexType;
+  readonly order?: 'ASC' | 'DESC';
+  readonly unique?: boolean;
+  /** The function answers an array of values. */
+  readonly multi?: boolean;
+  /** The indexed value(s); without it the value at the dotted path `name`. Must be pure. undefined or null: no value. */
+  readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
+};
+export type IndexValue = string | number | boolean;
+
+export type TypeDeclaration<T = PluginObject> = {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly singular: string;
+  readonly plural: string;
+  /** JSON Schema 2020-12 of the object's members beside apiVersion, kind and metadata: usually `spec` and `status`. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly indexes?: readonly IndexSpec<T>[];
+  readonly statusSubresource?: boolean;
+  readonly printerColumns?: readonly {
+    readonly name: string;
+    readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+    readonly pointer: string;
+    readonly description?: string;
+    readonly priority?: number;
+  }[];
+};
+
+export type ClientList<T = PluginObject> = { readonly items: readonly T[]; readonly total: number; readonly resourceVersion: string };
+
+/** Which objects: the query parameters of a list, by name. */
+export type ClientListQuery = {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly sort?: string | readonly string[];
+  readonly page?: number;
+  readonly size?: number;
+};
+
+/** Names a type in a client's calls. */
+export type TypeName = { readonly group: string; readonly version: string; readonly plural: string };
+
+/**
+ * The generated API in-process. Every call is authorized as the caller (`client`) or as the plugin itself (`pluginClient`)
+ * and rejects with a `ClientError` where HTTP would answer an error.
+ */
+export type Client = {
+  get<T = PluginObject>(type: TypeName, name: string): Promise<T | undefined>;
+  list<T = PluginObject>(type: TypeName, query?: ClientListQuery): Promise<ClientList<T>>;
+  create<T = PluginObject>(type: TypeName, object: object): Promise<T>;
+  update<T = PluginObject>(type: TypeName, object: object): Promise<T>;
+  /** A merge patch (RFC 7396). */
+  patch<T = PluginObject>(type: TypeName, name: string, patch: object): Promise<T>;
+  delete(type: TypeName, name: string): Promise<void>;
+};
+
+/** What a `Client` call rejects with: the fixed word of the error table and its HTTP status. */
+export type ClientError = Error & { readonly reason: string; readonly status: number };
+
+export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type RouteRequest = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Decoded JSON; undefined without a body. */
+  readonly body: unknown;
+  readonly user: { readonly name: string };
+  readonly client: Client;
+  readonly pluginClient: Client;
+  /** Aborts when the caller goes away or the time limit passes. */
+  readonly signal: AbortSignal;
+  readonly log: PluginLogger;
+};
+
+export type RouteResponse = {
+  /** Default 200, 204 without a body. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, unless it is a string or bytes and `headers` names another content type. */
+  readonly body?: unknown;
+};
+
+export type RouteHandler = (request: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
+
+/** `path` is absolute in a functional route, `/apis/<group>/<version>/…`; `{name}` is a parameter. */
+export type RouteDeclaration = { readonly method: RouteMethod; readonly path: string; readonly handler: RouteHandler };
+
+/** Routes under `/apis/<apiVersion>/<path>`; without an apiVersion it is ignored, with a warning (decision 9.5). */
+export type ControllerDeclaration = {
+  readonly apiVersion?: string;
+  readonly path: string;
+  readonly routes: readonly RouteDeclaration[];
+};
+
+export type PluginDefinition = {
+  readonly types?: readonly TypeDeclaration<never>[];
+  readonly controllers?: readonly ControllerDeclaration[];
+  readonly routes?: readonly RouteDeclaration[];
+};
+
+/** The default export of a plugin's module. */
+export function definePlugin(definition: PluginDefinition): PluginDefinition {
+  return definition;
+}
+
+/** A type whose index functions see its own object type. */
+export function defineType<T = PluginObject>(declaration: TypeDeclaration<T>): TypeDeclaration<never> {
+  return declaration as unknown as TypeDeclaration<never>;
+}
