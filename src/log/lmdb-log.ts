@@ -1,0 +1,282 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { must } from '../base/unreachable.ts';
+import { read } from './lmdb-reader.ts';
+import type { ReadSource } from './lmdb-reader.ts';
+import { RecentEvents } from './lmdb-recent.ts';
+import { encodeRecord } from './lmdb-record.ts';
+import type { Place, StoredEvent } from './lmdb-record.ts';
+import { hasRevision, openStore, positionBytes, readLastOfStream, readRecord, readRecords, readRevision, readRevisions } from './lmdb-store.ts';
+import type { LmdbStore } from './lmdb-store.ts';
+import { logPosition, streamRevision } from './log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from './log.ts';
+
+/** A stream's name in UTF-8: with its revision it must fit LMDB's key of 1,978 bytes. */
+export const streamNameBytesMax = 1_900;
+
+export type LmdbLogOptions = {
+  /** Made when it does not exist. One process has it open at a time. */
+  readonly dir: string;
+  /**
+   * A commit failed, so what is on disk is unknown and this process must not go on: called once, with the reason. Appends
+   * in flight answer `unknown`, later ones `unavailable`, and readers throw.
+   */
+  readonly onFatal: (error: Error) => void;
+};
+
+/** The embedded log: one LMDB environment, group commit, an append answered after its flush. */
+export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
+  return new LmdbLog(await openStore(options.dir), options.onFatal);
+}
+
+/** An answer that waits until everything through `position` is durable. */
+type Waiting = {
+  readonly position: number;
+  readonly outcome: AppendOutcome;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  /** What this append adds; empty for an answer about an earlier one. */
+  readonly added: readonly StoredEvent[];
+  readonly stream: StreamName;
+  /** The append before this one on the same stream that is not durable either. */
+  previous: Waiting | undefined;
+};
+
+/** One transaction of LMDB: all puts of one turn share its promise. */
+type Commit = { readonly promise: Promise<boolean>; through: number };
+
+class LmdbLog implements EventLog {
+  readonly #store: LmdbStore;
+  readonly #onFatal: (error: Error) => void;
+  readonly #recent: RecentEvents;
+  readonly #source: ReadSource;
+  /** The last position handed out. */
+  #last: number;
+  /** The last position on disk for good. Nothing after it is shown to anyone. */
+  #durable: number;
+  /** In the order they were asked. */
+  #waiting: Waiting[] = [];
+  /** The newest append of each stream that is not durable: with the disk, it decides what an append may expect. */
+  readonly #newest = new Map<StreamName, Waiting>();
+  #commit: Commit | undefined;
+  readonly #wakers = new Set<() => void>();
+  #failure: Error | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(store: LmdbStore, onFatal: (error: Error) => void) {
+    this.#store = store;
+    this.#onFatal = onFatal;
+    this.#last = store.lastPosition;
+    this.#durable = store.lastPosition;
+    this.#recent = new RecentEvents(store.lastPosition + 1);
+    this.#source = {
+      durable: () => this.#durable,
+      recent: (position) => this.#recent.at(position),
+      stored: (first, last) => readRecords(this.#store, first, last),
+      open: () => {
+        if (this.#failure !== undefined) throw this.#failure;
+        return this.#closing === undefined;
+      },
+      grown: async (signal) => { await this.#grown(signal); },
+    };
+  }
+
+  append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    const unavailable = this.#failure ?? (this.#closing === undefined ? undefined : new Error('the log is closed'));
+    if (unavailable !== undefined) return Promise.resolve({ ok: false, reason: 'unavailable', cause: unavailable });
+    const first = expected === 'absent' ? 0 : expected + 1;
+    if (!this.#endsBefore(stream, first)) return this.#refuse(stream, events, first);
+    if (stream.length * 3 > streamNameBytesMax && Buffer.byteLength(stream) > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes`);
+    return this.#write(stream, events, first);
+  }
+
+  /** Whether `revision` is the one the stream's next event will have. Point reads only: finding the head needs a cursor. */
+  #endsBefore(stream: StreamName, revision: number): boolean {
+    const newest = this.#newest.get(stream);
+    if (newest !== undefined) return newest.added.at(-1)?.event.revision === revision - 1;
+    return !hasRevision(this.#store, stream, revision) && (revision === 0 || hasRevision(this.#store, stream, revision - 1));
+  }
+
+  #write(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
+    const added: StoredEvent[] = [];
+    const records: Buffer[] = [];
+    for (const event of events) {
+      const index = added.length;
+      const place = { position: this.#last + 1 + index, revision: first + index, endsAppend: index === events.length - 1 };
+      records.push(encodeRecord(stream, event, place));
+      added.push(stored(stream, event, place));
+    }
+    // All that may throw has run: a put refused after another one of the same append would tear it. From here to the last
+    // put is one turn of the event loop, which LMDB commits as one transaction.
+    for (const record of records) {
+      this.#put(stream, first, record);
+      first += 1;
+    }
+    const outcome = succeeded(must(added.at(-1), 'an append is not empty').event);
+    must(this.#commit, 'a put has a commit').through = this.#last;
+    return new Promise((resolve) => {
+      const waiting: Waiting = { position: this.#last, outcome, resolve, added, stream, previous: this.#newest.get(stream) };
+      this.#newest.set(stream, waiting);
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #put(stream: StreamName, revision: number, record: Buffer): void {
+    this.#last += 1;
+    this.#follow(this.#store.events.put(this.#last, record));
+    this.#follow(this.#store.streams.put([stream, revision], positionBytes(this.#last)));
+  }
+
+  #follow(promise: Promise<boolean>): void {
+    if (this.#commit?.promise === promise) return;
+    const commit: Commit = { promise, through: 0 };
+    this.#commit = commit;
+    promise.then(() => { this.#settle(commit.through); }, (error: unknown) => { this.#fail(error); });
+  }
+
+  /** Everything through `position` is on disk: one turn makes it visible to readers, answers writers and wakes subscribers. */
+  #settle(position: number): void {
+    if (this.#failure !== undefined || position <= this.#durable) return;
+    this.#durable = position;
+    // Otherwise the next point read may still use a snapshot from before this commit, with `#newest` already forgotten.
+    this.#store.root.resetReadTxn();
+    let settled = 0;
+    for (const waiting of this.#waiting) {
+      if (waiting.position > position) break;
+      settled += 1;
+      for (const event of waiting.added) this.#recent.push(event);
+      waiting.previous = undefined;
+      if (this.#newest.get(waiting.stream) === waiting) this.#newest.delete(waiting.stream);
+      waiting.resolve(waiting.outcome);
+    }
+    this.#waiting.splice(0, settled);
+    this.#wake();
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#failure !== undefined) return;
+    const failure = new Error('the log could not be written: what was in flight may or may not be on disk', { cause: reason });
+    this.#failure = failure;
+    for (const { resolve } of this.#waiting) resolve({ ok: false, reason: 'unknown', cause: failure });
+    this.#waiting = [];
+    this.#newest.clear();
+    this.#wake();
+    void commitReason(reason).then((cause) => {
+      failure.cause = cause;
+      this.#onFatal(failure);
+    });
+  }
+
+  /** The expected revision is not the last one: the answer is a conflict, or the success of an earlier attempt with these ids. */
+  #refuse(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
+    const standing = events.map((_, index) => this.#eventAt(stream, first + index));
+    const repeated = events.every((event, index) => standing[index]?.id === event.id);
+    const last = repeated ? standing.at(-1) : this.#lastEvent(stream);
+    const outcome: AppendOutcome = repeated && last !== undefined ? succeeded(last)
+      : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
+    const position = last === undefined ? 0 : Number(last.position);
+    if (position <= this.#durable) return Promise.resolve(outcome);
+    // What stands there is in flight itself. Were it lost in a crash, this answer would have been a lie.
+    return new Promise((resolve) => {
+      this.#waiting.push({ position, outcome, resolve, added: [], stream, previous: undefined });
+    });
+  }
+
+  #eventAt(stream: StreamName, revision: number): RecordedEvent | undefined {
+    for (let waiting = this.#newest.get(stream); waiting !== undefined; waiting = waiting.previous) {
+      const found = waiting.added.find(({ event }) => event.revision === revision);
+      if (found !== undefined) return found.event;
+    }
+    return readRevision(this.#store, stream, revision);
+  }
+
+  #lastEvent(stream: StreamName): RecordedEvent | undefined {
+    const newest = this.#newest.get(stream);
+    return newest === undefined ? readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1)?.event;
+  }
+
+  readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+    return this.#answer(() => readRevisions(this.#store, stream, { ...options, until: this.#durable }));
+  }
+
+  readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return this.#answer(() => readLastOfStream(this.#store, stream, this.#durable));
+  }
+
+  readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
+    return this.#answer(() => {
+      if (position < 1n || position > this.#durable) return undefined;
+      return readRecord(this.#store, Number(position)).event;
+    });
+  }
+
+  readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
+    const until = Math.min(this.#durable, options.until === undefined ? Infinity : Number(options.until));
+    return read(this.#source, { after: Number(options.after), until, categories: options.categories, signal: options.signal });
+  }
+
+  subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
+    return read(this.#source, { after: Number(options.after), until: undefined, categories: options.categories, signal: options.signal });
+  }
+
+  head(): Promise<LogPosition> {
+    return this.#answer(() => logPosition(BigInt(this.#durable)));
+  }
+
+  identity(): Promise<string> {
+    return this.#answer(() => this.#store.identity);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    while (this.#commit !== undefined && this.#durable < this.#last && this.#failure === undefined) await this.#commit.promise.catch(() => undefined);
+    this.#wake();
+    await this.#store.root.close();
+  }
+
+  /** Reads are synchronous; a promise carries what they throw. */
+  #answer<T>(readNow: () => T): Promise<T> {
+    return new Promise((resolve) => {
+      if (this.#closing !== undefined) throw new Error('the log is closed');
+      if (this.#failure !== undefined) throw this.#failure;
+      resolve(readNow());
+    });
+  }
+
+  #grown(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#wakers.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wakers.add(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers) wake();
+  }
+}
+
+function stored(stream: StreamName, event: ProposedEvent, place: Place): StoredEvent {
+  const { id, type, data, metadata } = event;
+  const position = logPosition(BigInt(place.position));
+  return { event: { id, type, data, metadata, stream, revision: streamRevision(place.revision), position }, endsAppend: place.endsAppend };
+}
+
+function succeeded(last: RecordedEvent): AppendOutcome {
+  return { ok: true, revision: last.revision, position: last.position };
+}
+
+/** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
+async function commitReason(rejection: unknown): Promise<unknown> {
+  if (!(rejection instanceof Error) || !('commitError' in rejection) || !(rejection.commitError instanceof Promise)) return rejection;
+  const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
+  return Promise.race([reason, nextTurn(rejection)]);
+}

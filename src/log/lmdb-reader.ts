@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { logReadAheadEventsMax } from '../limits.ts';
+import type { StoredEvent } from './lmdb-record.ts';
+import type { CategoryFilter, RecordedEvent } from './log.ts';
+
+/** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */
+export const readAheadBytesMax = 8_388_608;
+
+/** What a reader needs of the log. Positions are numbers here and contiguous. */
+export type ReadSource = {
+  /** The last durable position. */
+  durable(): number;
+  /** A recently written event, the very instance that was appended. */
+  recent(position: number): StoredEvent | undefined;
+  /** Durable records from disk, in order. */
+  stored(first: number, last: number): Iterable<StoredEvent>;
+  /** Whether reading may go on; throws when the log failed. */
+  open(): boolean;
+  /** Resolves when there may be something new: an event, an abort, the end of the log. */
+  grown(signal: AbortSignal | undefined): Promise<void>;
+};
+
+export type ReadPlan = {
+  readonly after: number;
+  /** Read to here and end; undefined: follow the log. */
+  readonly until: number | undefined;
+  readonly categories: CategoryFilter;
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * One loop for catch-up and live, with a position as its only state: so there is no seam at which an event could be lost
+ * or repeated, and a consumer that falls behind what is kept in memory is simply back in catch-up.
+ */
+export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  const wanted = categoryTest(plan.categories);
+  let next = plan.after + 1;
+  while (plan.signal?.aborted !== true) {
+    if (!source.open()) {
+      // A read with an end must not look complete when it is not; a subscription has no end to miss.
+      if (plan.until === undefined || next > plan.until) return;
+      throw new Error(`the log was closed while it was read, before position ${next.toString()}`);
+    }
+    if (plan.until !== undefined && next > plan.until) return;
+    const last = Math.min(source.durable(), plan.until ?? Infinity);
+    if (next > last) {
+      await source.grown(plan.signal);
+      continue;
+    }
+    const live = source.recent(next) !== undefined;
+    const batch = takeBatch(live ? recentFrom(source, next, last) : source.stored(next, last), wanted);
+    next += batch.taken;
+    if (batch.events.length > 0) yield batch.events;
+    // Catching up may take seconds of reading: others get their turn between batches. What is in memory is soon read.
+    if (!live) await nextTurn();
+  }
+}
+
+function* recentFrom(source: ReadSource, first: number, last: number): Generator<StoredEvent> {
+  for (let position = first; position <= last; position += 1) {
+    const stored = source.recent(position);
+    if (stored === undefined) return;
+    yield stored;
+  }
+}
+
+type Batch = { readonly events: readonly RecordedEvent[]; /** Events consumed, wanted or not. */ readonly taken: number };
+
+/** Whole appends, up to the bounds; at least one append, however large. */
+function takeBatch(records: Iterable<StoredEvent>, wanted: (stream: string) => boolean): Batch {
+  const events: RecordedEvent[] = [];
+  let seen = 0;
+  let bytes = 0;
+  /** The end of the last whole append. */
+  let taken = 0;
+  let wantedTaken = 0;
+  for (const { event, endsAppend } of records) {
+    // The append that would pass the bound is left for the next batch, unless it is this batch's only one.
+    if (taken > 0 && seen >= logReadAheadEventsMax) break;
+    seen += 1;
+    bytes += event.data.length + event.metadata.length;
+    if (wanted(event.stream)) events.push(event);
+    if (!endsAppend) continue;
+    taken = seen;
+    wantedTaken = events.length;
+    if (seen >= logReadAheadEventsMax || bytes >= readAheadBytesMax) break;
+  }
+  events.length = wantedTaken;
+  return { events, taken };
+}
+
+function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
+  if (categories === undefined) return () => true;
+  const prefixes = categories.map((category) => `${category}:`);
+  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
+}

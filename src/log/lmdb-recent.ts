@@ -1,0 +1,53 @@
+import type { RecordedEvent } from './log.ts';
+import type { StoredEvent } from './lmdb-record.ts';
+
+/**
+ * How many recent events are kept for subscribers, together: above the writes that may be in flight at once, so that a
+ * subscriber that keeps up never reads what was just written back from disk. A power of two, as places are found by mask.
+ */
+export const recentEventsMax = 8_192;
+/** … and of how many bytes: events may be large. */
+export const recentBytesMax = 33_554_432;
+
+/**
+ * The newest durable events, shared by all subscribers: a ring found by position. A subscriber holds only a position, so
+ * a slow one costs nothing here: what it has not taken is overwritten, and it reads that from disk.
+ */
+export class RecentEvents {
+  readonly #ring: (StoredEvent | undefined)[] = Array.from<StoredEvent | undefined>({ length: recentEventsMax }).fill(undefined);
+  /** Position of the oldest event kept; one past the newest when none is. */
+  #first: number;
+  /** One past the newest. */
+  #next: number;
+  #bytes = 0;
+
+  constructor(next: number) {
+    this.#first = next;
+    this.#next = next;
+  }
+
+  /** Takes the event at the next position, dropping the oldest past either bound. */
+  push(stored: StoredEvent): void {
+    this.#bytes += sizeOf(stored.event);
+    while (this.#next - this.#first >= recentEventsMax || (this.#bytes > recentBytesMax && this.#first < this.#next)) this.#dropOldest();
+    this.#ring[this.#next % recentEventsMax] = stored;
+    this.#next += 1;
+  }
+
+  /** The event at a position, unless it is too old to be kept, or not there yet. */
+  at(position: number): StoredEvent | undefined {
+    return position >= this.#first && position < this.#next ? this.#ring[position % recentEventsMax] : undefined;
+  }
+
+  #dropOldest(): void {
+    const place = this.#first % recentEventsMax;
+    const oldest = this.#ring[place];
+    if (oldest !== undefined) this.#bytes -= sizeOf(oldest.event);
+    this.#ring[place] = undefined;
+    this.#first += 1;
+  }
+}
+
+function sizeOf(event: RecordedEvent): number {
+  return event.data.length + event.metadata.length;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+
+import { open } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+
+import { decodeRecord } from './lmdb-record.ts';
+import type { StoredEvent } from './lmdb-record.ts';
+import { LogCorruptError } from './log.ts';
+import type { RecordedEvent } from './log.ts';
+
+/** One stored version: a log of another one is refused, never guessed at. */
+const formatVersion = 1;
+
+const uint48Max = 2 ** 48 - 1;
+const two32 = 2 ** 32;
+
+/** The environment of the log and its two tables. It reads and puts; what is durable is `LmdbLog`'s to say. */
+export type LmdbStore = {
+  readonly root: RootDatabase<Buffer, string>;
+  /** position → record */
+  readonly events: Database<Buffer, number>;
+  /** [stream, revision] → position */
+  readonly streams: Database<Buffer, StreamKey>;
+  readonly identity: string;
+  /** The last position in use, 0 in an empty log. */
+  readonly lastPosition: number;
+};
+
+type StreamKey = (string | number)[];
+
+function writeUint48(value: number, target: Buffer, start: number): number {
+  target.writeUInt16BE(Math.floor(value / two32), start);
+  return target.writeUInt32BE(value >>> 0, start + 2);
+}
+
+function readUint48(source: Buffer, start: number): number {
+  return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
+}
+
+/** Big-endian, so that the order of keys is the order of numbers. */
+const positionKey = {
+  writeKey: writeUint48,
+  readKey: readUint48,
+};
+
+/** `name NUL revision + 1`: a stream's revisions lie together and in order, and -1 stands before all of them. A name holds no NUL. */
+const streamKey = {
+  writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
+    const nameEnd = start + target.write(name, start);
+    target[nameEnd] = 0;
+    return writeUint48(revision + 1, target, nameEnd + 1);
+  },
+  /** No reader needs the name again. */
+  readKey: (source: Buffer, _start: number, end: number): number => readUint48(source, end - 6) - 1,
+};
+
+export async function openStore(dir: string): Promise<LmdbStore> {
+  // overlappingSync off: otherwise a commit is readable before it is on disk, and stays readable when the flush fails.
+  const root = open<Buffer, string>({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'binary', maxDbs: 4 });
+  try {
+    const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };
+    const streamsOptions = { name: 'streams', encoding: 'binary' as const, keyEncoder: streamKey };
+    const events = root.openDB<Buffer, number>(eventsOptions);
+    const streams = root.openDB<Buffer, StreamKey>(streamsOptions);
+    const lastPosition = findLastPosition(events);
+    const identity = await readIdentity(root, lastPosition);
+    const store = { root, events, streams, identity, lastPosition };
+    // A log whose newest record is damaged is refused here, before anything is appended behind it.
+    if (lastPosition > 0) readRecord(store, lastPosition);
+    return store;
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+function findLastPosition(events: Database<Buffer, number>): number {
+  for (const position of events.getKeys({ reverse: true, start: uint48Max, end: 0, limit: 1 })) return position;
+  return 0;
+}
+
+async function readIdentity(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<string> {
+  const stored = root.get('format')?.toString();
+  if (stored === undefined) {
+    if (lastPosition > 0) throw new LogCorruptError('it holds events but no format record');
+    const identity = randomUUID();
+    await root.put('format', Buffer.from(`${formatVersion.toString()} ${identity}`));
+    return identity;
+  }
+  const [version = '', identity = ''] = stored.split(' ');
+  if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}, this program reads format ${formatVersion.toString()}`);
+  if (identity === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
+  return identity;
+}
+
+export function positionBytes(position: number): Buffer {
+  const bytes = Buffer.allocUnsafe(6);
+  writeUint48(position, bytes, 0);
+  return bytes;
+}
+
+export function hasRevision(store: LmdbStore, stream: string, revision: number): boolean {
+  return store.streams.doesExist([stream, revision]);
+}
+
+/** The stream's last event at or before position `until`. */
+export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
+  for (const { value } of store.streams.getRange({ reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] })) {
+    const position = readUint48(value, 0);
+    if (position <= until) return readRecord(store, position).event;
+  }
+  return undefined;
+}
+
+/** The event at a revision of a stream, whatever its position. */
+export function readRevision(store: LmdbStore, stream: string, revision: number): RecordedEvent | undefined {
+  const position = store.streams.get([stream, revision]);
+  return position && readRecord(store, readUint48(position, 0)).event;
+}
+
+export type StreamRange = { readonly from: number; readonly limit: number; readonly until: number };
+
+export function readRevisions(store: LmdbStore, stream: string, range: StreamRange): readonly RecordedEvent[] {
+  const found: RecordedEvent[] = [];
+  for (const { value } of store.streams.getRange({ start: [stream, range.from], end: [stream, uint48Max - 1], limit: range.limit })) {
+    const position = readUint48(value, 0);
+    if (position > range.until) break;
+    const { event } = readRecord(store, position);
+    const revision = range.from + found.length;
+    if (event.stream !== stream || event.revision !== revision) {
+      throw new LogCorruptError(`revision ${revision.toString()} of ${stream} points at position ${position.toString()}, which is another event`);
+    }
+    found.push(event);
+  }
+  return found;
+}
+
+export function readRecord(store: LmdbStore, position: number): StoredEvent {
+  const record = store.events.get(position);
+  if (record === undefined) throw new LogCorruptError(`there is no record at position ${position.toString()}`);
+  return decodeRecord(record, position);
+}
+
+/** Every record from `first` to `last`, lazily: the caller stops early, and within one turn, as a cursor holds its snapshot. */
+export function* readRecords(store: LmdbStore, first: number, last: number): Generator<StoredEvent> {
+  let expected = first;
+  for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
+    if (key !== expected) break;
+    yield decodeRecord(value, expected);
+    expected += 1;
+  }
+  if (expected <= last) throw new LogCorruptError(`there is no record at position ${expected.toString()}`);
+}
