@@ -102,3 +102,6 @@ export const passwordHashesMax = 2;
 
 /** SIGTERM to exit (decision 11.3). */
 export const shutdownMs = 10_000;
+
+/** Operations of one JSON Patch: each may touch the whole document. */
+export const jsonPatchOperationsMax = 1_000;

@@ -53,6 +53,11 @@ export type ResourceType = {
   readonly schema: Readonly<Record<string, unknown>>;
   /** Every way `object` breaks the schema, at most `validationErrorsMax`. */
   readonly violations: (object: Readonly<Record<string, unknown>>) => readonly Violation[];
+  /** A copy without the members the schema refuses as unknown, and their pointers (for `fieldValidation`, decision 1.9). */
+  readonly prune: (object: Readonly<Record<string, unknown>>) => {
+    readonly object: Readonly<Record<string, unknown>>;
+    readonly unknown: readonly string[];
+  };
   /** The plugin that owns it; `platform` for the platform's own. */
   readonly plugin: string;
   /** Changes with any change of the indexes' declarations or functions: rows whose entry was made under another are re-read. */
