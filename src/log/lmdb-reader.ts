@@ -67,27 +67,26 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
 
 type Batch = { readonly events: readonly RecordedEvent[]; /** Events consumed, wanted or not. */ readonly taken: number };
 
-/** Whole appends, up to the bounds; at least one append, however large. */
+/** Whole appends, up to the bounds; at least one append, however large. Only the end of what is to be read may cut one. */
 function takeBatch(records: Iterable<StoredEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];
   let seen = 0;
   let bytes = 0;
-  /** The end of the last whole append. */
-  let taken = 0;
-  let wantedTaken = 0;
+  let whole: { readonly wanted: number; readonly seen: number } | undefined;
   for (const { event, endsAppend } of records) {
-    // The append that would pass the bound is left for the next batch, unless it is this batch's only one.
-    if (taken > 0 && seen >= logReadAheadEventsMax) break;
+    if (whole !== undefined && seen >= logReadAheadEventsMax) {
+      // This append would pass the bound: it begins the next batch.
+      events.length = whole.wanted;
+      return { events, taken: whole.seen };
+    }
     seen += 1;
     bytes += event.data.length + event.metadata.length;
     if (wanted(event.stream)) events.push(event);
     if (!endsAppend) continue;
-    taken = seen;
-    wantedTaken = events.length;
     if (seen >= logReadAheadEventsMax || bytes >= readAheadBytesMax) break;
+    whole = { wanted: events.length, seen };
   }
-  events.length = wantedTaken;
-  return { events, taken };
+  return { events, taken: seen };
 }
 
 function categoryTest(categories: CategoryFilter): (stream: string) => boolean {

@@ -1,0 +1,14 @@
+import { MemoryLog, memoryDisk } from '../support/memory-log.ts';
+import { runLogContract } from './log-contract.ts';
+
+runLogContract('memory', async () => {
+  const disk = memoryDisk();
+  const log = new MemoryLog(disk);
+  return await Promise.resolve({
+    log,
+    reopen: async () => {
+      await log.close();
+      return new MemoryLog(disk);
+    },
+  });
+});
