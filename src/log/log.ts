@@ -30,7 +30,8 @@ export function streamRevision(value: number): StreamRevision {
 }
 
 export function streamName(value: string): StreamName {
-  if (!/^[a-z]+:./u.test(value)) throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
+  // NUL ends a name in a log's keys, and half a surrogate pair has no UTF-8 of its own: two names would become one.
+  if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value)) throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
   return value as StreamName;
 }
 
@@ -77,16 +78,24 @@ export type SubscribeOptions = {
 };
 
 export type EventLog = {
-  /** Appends all events or none. Resolves once they are durable. An empty batch is a bug and throws. */
+  /**
+   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and throws.
+   * When the whole batch already stands at `expected + 1`, by its ids, the answer is that append's success. A conflict is
+   * answered once the event it lost to is durable. A closed log is `unavailable`.
+   */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
   /** The events of one stream from revision `from` (inclusive) forward, at most `limit`. A missing stream is empty. */
   readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]>;
   /** The stream's last event, as the log itself has it now (not a cached view); undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
-  /** Events after `after` up to and including `until` (default: the head when the read began), in order, in batches. Ends there. */
+  /**
+   * Events after `after` up to and including `until`, in order, in batches; then it ends. It never waits: the head when
+   * `readAll` was called bounds it. When the log closes before the end it throws, as half a read must not look whole.
+   */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * All events after `after`, then each new one as it becomes durable. Batches never split one append and hold at most
+   * All events after `after`, then each new one as it becomes durable. A subscriber that keeps up gets the very `data` and
+   * `metadata` instances that were appended through this log, so what is memoized by them is shared. Batches never split one append and hold at most
    * `logReadAheadEventsMax` events (or one append, if that is larger). Ends when `signal` aborts or the log closes; throws
    * `LogCorruptError` on a record that does not decode. Read-ahead is bounded: a slow consumer holds back only itself.
    */

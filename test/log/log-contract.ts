@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import fc from 'fast-check';
@@ -8,6 +7,7 @@ import type { Test } from 'tap';
 import { logReadAheadEventsMax } from '../../src/limits.ts';
 import { logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { AppendOutcome, EventLog, LogPosition, ProposedEvent, RecordedEvent, StreamName, SubscribeOptions } from '../../src/log/log.ts';
+import { idOf } from '../support/id-of.ts';
 
 export type LogUnderTest = {
   readonly log: EventLog;
@@ -19,12 +19,6 @@ export type MakeLog = (t: Test) => Promise<LogUnderTest>;
 
 const seed = Number(process.env['PBT_SEED'] ?? 20_260_401);
 const numRuns = Number(process.env['PBT_RUNS'] ?? 40);
-
-/** A UUID determined by a text, so that a failure shows the same ids again. */
-export function idOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
 
 export function proposed(text: string): ProposedEvent {
   return { id: idOf(text), type: 'ObjectCreated', data: Buffer.from(JSON.stringify({ text })), metadata: Buffer.from('{"actor":"test"}') };

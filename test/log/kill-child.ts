@@ -1,0 +1,44 @@
+/**
+ * The victim of `kill.test.ts`: writes to the log as fast as it can and says on stdout what was acknowledged, one line an
+ * append, until it is killed. `node kill-child.js <dir> <run>`
+ */
+import { writeSync } from 'node:fs';
+
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { streamName, streamRevision } from '../../src/log/log.ts';
+import type { EventLog, ExpectedRevision, ProposedEvent, StreamName } from '../../src/log/log.ts';
+import { idOf } from '../support/id-of.ts';
+
+const ownStreams = 12;
+const contenders = 4;
+
+function batch(name: string, size: number): ProposedEvent[] {
+  return Array.from({ length: size }, (_, index) => {
+    const data = JSON.stringify({ batch: name, index, size, padding: 'x'.repeat(index * 300) });
+    return { id: idOf(`${name}/${index.toString()}`), type: 'Written', data: Buffer.from(data), metadata: Buffer.from('{}') };
+  });
+}
+
+async function write(log: EventLog, stream: StreamName, writer: string): Promise<never> {
+  let expected: ExpectedRevision = (await log.readLast(stream))?.revision ?? 'absent';
+  for (let turn = 0; ; turn += 1) {
+    const name = `${writer}/${turn.toString()}`;
+    const outcome = await log.append(stream, batch(name, 1 + (turn * 7) % 5), expected);
+    if (outcome.ok) {
+      // Synchronous, so that the acknowledgement has left the process before anything else can end it.
+      writeSync(1, `${name} ${outcome.revision.toString()} ${outcome.position.toString()}\n`);
+      expected = outcome.revision;
+    } else if (outcome.reason === 'conflict') {
+      expected = outcome.actual === 'absent' ? 'absent' : streamRevision(outcome.actual);
+    } else {
+      throw new Error(`not appended: ${outcome.reason}`, { cause: outcome.cause });
+    }
+  }
+}
+
+const [, , dir = '', run = ''] = process.argv;
+const log = await openLmdbLog({ dir, onFatal: (error) => { throw error; } });
+await Promise.all([
+  ...Array.from({ length: ownStreams }, (_, index) => write(log, streamName(`object:own/${index.toString()}`), `${run}/own${index.toString()}`)),
+  ...Array.from({ length: contenders }, (_, index) => write(log, streamName('object:shared/one'), `${run}/shared${index.toString()}`)),
+]);
