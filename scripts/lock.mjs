@@ -1,0 +1,99 @@
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const beatMs = 1_000;
+/** A holder that has not touched its lock for so long is gone (killed, or on a machine that is off). */
+const staleMs = 20_000;
+const pollMs = 100;
+
+/** Runs `task` while no other process is in here for the same `path`. A lock whose holder died is taken over. */
+export async function withLock(path, task) {
+  const mine = `${hostname()} ${process.pid} ${Date.now()}`;
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, mine);
+  try {
+    await acquire(path, draft);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const beat = setInterval(() => {
+    const now = new Date();
+    try {
+      utimesSync(path, now, now);
+    } catch {
+      // Someone removed the lock by hand: the release below notices that it is no longer this one.
+    }
+  }, beatMs);
+  const release = () => { if (read(path) === mine) rmSync(path, { force: true }); };
+  const stop = (signal) => {
+    release();
+    process.kill(process.pid, signal);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    return await task();
+  } finally {
+    clearInterval(beat);
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    release();
+  }
+}
+
+async function acquire(path, draft) {
+  let told = false;
+  for (;;) {
+    try {
+      linkSync(draft, path);
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const held = read(path);
+    if (held !== undefined && isStale(path, held)) {
+      steal(path, held);
+      continue;
+    }
+    if (!told) console.error('waiting for another build of this tree …');
+    told = true;
+    await sleep(pollMs);
+  }
+}
+
+function isStale(path, held) {
+  const [host, pid] = held.split(' ');
+  if (host === hostname() && !isAlive(Number(pid))) return true;
+  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+  return Date.now() - mtimeMs > staleMs;
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+/** Moves the lock away in one step; if it is not the stale one after all, it goes back. */
+function steal(path, held) {
+  const aside = `${path}.stale.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    if (read(aside) !== held) linkSync(aside, path);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

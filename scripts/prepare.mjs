@@ -1,0 +1,213 @@
+/**
+ * Makes the tree runnable: the locked dependencies are installed when they are missing or stale, and the sources are
+ * compiled into dist/ when they are newer than the last build. With everything fresh it only looks at files.
+ *
+ * Several starts and test runs may call it at once: whoever finds something stale takes a lock first and looks again.
+ * The build's stamp is removed before the first output changes, so a fresh stamp means whole outputs.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { withLock } from './lock.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const state = join(dist, '.prepare');
+const buildStamp = join(state, 'build.stamp');
+const modules = join(root, 'node_modules');
+const installStamp = join(modules, '.prepare.stamp');
+const nodeVersionMin = [20, 19];
+/** Compiled by tsc; every other file of a source folder is an asset and is copied beside the outputs. */
+const compiled = /(?<!\.d)\.ts$/u;
+
+const force = process.argv.includes('--force');
+
+main().catch((error) => {
+  console.error(error instanceof Failure ? error.message : error);
+  process.exit(1);
+});
+
+class Failure extends Error {}
+
+async function main() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < nodeVersionMin[0] || (major === nodeVersionMin[0] && minor < nodeVersionMin[1])) {
+    throw new Failure(`Node ${nodeVersionMin.join('.')} or later is needed, this is ${process.versions.node}`);
+  }
+  if (!force && isInstalled() && isBuilt(listSources())) return;
+  mkdirSync(state, { recursive: true });
+  await withLock(join(state, 'lock'), async () => {
+    if (!isInstalled()) await install();
+    const sources = listSources();
+    if (force || !isBuilt(sources)) await build(sources);
+  });
+}
+
+// ---- dependencies ----
+
+function isInstalled() {
+  return read(installStamp) === installedDigest();
+}
+
+/** The lock and npm's own record of what is in node_modules: a change of either is looked at again. */
+function installedDigest() {
+  const hash = createHash('sha256');
+  hash.update(readFileSync(join(root, 'package-lock.json')));
+  hash.update('\0');
+  hash.update(read(join(modules, '.package-lock.json')) ?? '');
+  return hash.digest('hex');
+}
+
+async function install() {
+  if (!matchesLock()) {
+    console.error('installing the locked dependencies …');
+    await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'the dependencies could not be installed');
+    rmSync(buildStamp, { force: true });
+  }
+  replace(installStamp, installedDigest());
+}
+
+/** Whether npm has already put exactly the locked packages in place, by whatever command. */
+function matchesLock() {
+  const record = read(join(modules, '.package-lock.json'));
+  if (record === undefined) return false;
+  const installed = JSON.parse(record).packages ?? {};
+  const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages ?? {};
+  const isSame = (path) => installed[path]?.version === locked[path]?.version && installed[path]?.integrity === locked[path]?.integrity;
+  return Object.keys(installed).every((path) => isSame(path) && existsSync(join(root, path)))
+    && Object.entries(locked).every(([path, entry]) => path === '' || entry.optional === true || entry.devOptional === true || entry.peer === true || isSame(path));
+}
+
+// ---- build ----
+
+function sourceFolders() {
+  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include.filter((folder) => existsSync(join(root, folder)));
+}
+
+/** Every file of the source folders, and what else decides the outputs: path → `<mtime>:<size>`. */
+function listSources() {
+  const sources = new Map();
+  const note = (path) => {
+    const { mtimeMs, size } = statSync(join(root, path));
+    sources.set(path, `${mtimeMs}:${size}`);
+  };
+  for (const folder of sourceFolders()) walk(join(root, folder), (file) => { note(relative(root, file)); });
+  note('tsconfig.json');
+  note(join('scripts', 'prepare.mjs'));
+  note('package.json');
+  return sources;
+}
+
+function walk(folder, visit) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === 'node_modules') continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) walk(path, visit);
+    else if (entry.isFile()) visit(path);
+  }
+}
+
+function sourcesDigest(sources) {
+  const hash = createHash('sha256');
+  for (const path of [...sources.keys()].sort()) hash.update(`${path}\0${sources.get(path)}\0`);
+  hash.update(read(installStamp) ?? '');
+  return hash.digest('hex');
+}
+
+function isBuilt(sources) {
+  return read(buildStamp) === sourcesDigest(sources);
+}
+
+async function build(sources) {
+  console.error('building …');
+  rmSync(buildStamp, { force: true });
+  const outputs = plan(sources);
+  await compile();
+  if (outputs.compiled.some((path) => !existsSync(join(dist, path)))) {
+    // Outputs were deleted behind the compiler's back: its record of them says nothing any more.
+    rmSync(join(dist, '.tsbuildinfo'), { force: true });
+    await compile();
+  }
+  for (const path of outputs.assets) copyWhenNewer(join(root, path), join(dist, path));
+  removeOthers(outputs.all);
+  replace(buildStamp, sourcesDigest(sources));
+}
+
+async function compile() {
+  await run(process.execPath, [join(modules, 'typescript', 'bin', 'tsc'), '-p', root, '--pretty', 'false'], 'the sources do not compile');
+}
+
+/** What dist/ holds after a build of `sources`. */
+function plan(sources) {
+  const folders = sourceFolders();
+  const assets = [];
+  const outputs = [];
+  const all = new Set(['.tsbuildinfo']);
+  for (const path of sources.keys()) {
+    if (!folders.includes(path.split(sep)[0])) continue;
+    if (compiled.test(path)) {
+      const stem = path.replace(compiled, '');
+      outputs.push(`${stem}.js`);
+      for (const extension of ['.js', '.js.map', '.d.ts']) all.add(stem + extension);
+    } else if (!path.endsWith('.d.ts')) {
+      assets.push(path);
+      all.add(path);
+    }
+  }
+  return { assets, compiled: outputs, all };
+}
+
+function copyWhenNewer(from, to) {
+  const source = statSync(from);
+  const target = statSync(to, { throwIfNoEntry: false });
+  if (target !== undefined && target.size === source.size && target.mtimeMs >= source.mtimeMs) return;
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(from, to);
+}
+
+/** Outputs of deleted sources, so that no deleted test runs and no deleted plugin loads. */
+function removeOthers(expected) {
+  const sweep = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (path === state) continue;
+      if (entry.isDirectory()) sweep(path);
+      else if (!expected.has(relative(dist, path))) rmSync(path, { force: true });
+    }
+    if (folder !== dist && readdirSync(folder).length === 0) rmdirSync(folder);
+  };
+  sweep(dist);
+}
+
+// ---- files and processes ----
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** In one step: a reader sees the old text or the new one. */
+function replace(path, text) {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, path);
+}
+
+function run(command, args, failure) {
+  return new Promise((resolve, reject) => {
+    // Standard output belongs to the program that is started afterwards.
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+    child.on('error', (cause) => { reject(new Failure(`${failure}: ${cause.message}`)); });
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Failure(`${failure} (${command === 'npm' ? 'npm' : 'tsc'}: ${signal ?? `exit ${code}`})`));
+    });
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * Reads tap's stream line by line. A test point with a subtest is only the sum of what is inside it, so what counts are the
+ * points without one (assertions), and a point that fails although nothing inside it did: a crash, a time-out, a bad plan.
+ */
+const point = /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TODO.*))?(?<open> \{)?$/u;
+const subtest = /^(?<indent> *)# Subtest(?:: (?<name>.*))?$/u;
+const emptyFile = /^1\.\.0(?: #.*)?$/u;
+
+export class Report {
+  passed = 0;
+  failed = 0;
+  filesSeen = 0;
+  skips = [];
+  /** The subtests that are open, outermost first: their names, whether anything inside failed, and what ran. */
+  #open = [];
+  /** The failed point whose diagnostics follow, by its indentation. */
+  #diagnosed;
+
+  read(line) {
+    if (this.#diagnose(line)) return;
+    const opened = subtest.exec(line);
+    if (opened !== null) {
+      this.#enter(opened.groups.indent.length / 4, opened.groups.name ?? '');
+      return;
+    }
+    const found = point.exec(line);
+    if (found !== null) this.#count(found.groups, line);
+    else if (emptyFile.test(line.trim()) && this.#open.length === 1) this.#open[0].empty = true;
+  }
+
+  #enter(depth, name) {
+    this.#open.length = Math.min(this.#open.length, depth);
+    this.#open[depth] = { name, failed: false, empty: false };
+  }
+
+  #count({ indent, not, name = '', directive = '' }, line) {
+    const depth = indent.length / 4;
+    const inside = this.#open[depth];
+    this.#open.length = Math.min(this.#open.length, depth);
+    const place = [...this.#open.map((outer) => outer?.name), name].join(' > ');
+    if (depth === 0) this.#fileEnded(name, not === undefined, directive, inside);
+    if (/^(?:SKIP|TODO)/u.test(directive)) {
+      if (depth > 0 || inside === undefined) this.skips.push(`${place}: ${directive.replace(/^SKIP\s*/u, '') || 'no reason given'}`);
+      return;
+    }
+    if (not === undefined) {
+      if (inside === undefined) this.passed += 1;
+      return;
+    }
+    for (const outer of this.#open) outer.failed = true;
+    if (inside?.failed === true) return;
+    this.failed += 1;
+    console.log(`\nFAILED ${place}`);
+    this.#diagnosed = line.startsWith(' '.repeat(depth * 4)) ? depth * 4 : undefined;
+  }
+
+  #fileEnded(name, ok, directive, inside) {
+    this.filesSeen += 1;
+    const empty = inside?.empty === true && !ok === false;
+    console.log(`${ok && !empty ? 'ok  ' : 'FAIL'} ${name} ${directive.startsWith('time=') ? directive.slice(5) : directive}`);
+    if (empty && ok) {
+      this.failed += 1;
+      console.log(`FAILED ${name}: no test ran in it`);
+    }
+  }
+
+  /** Prints the YAML block after a failed point. */
+  #diagnose(line) {
+    if (this.#diagnosed === undefined) return false;
+    const text = line.slice(this.#diagnosed + 2);
+    if (text.startsWith('---') || line.trim() === '') return true;
+    if (!line.startsWith(' '.repeat(this.#diagnosed + 2)) || text === '...') {
+      this.#diagnosed = undefined;
+      return text === '...';
+    }
+    console.log(`  ${text}`);
+    return true;
+  }
+}
