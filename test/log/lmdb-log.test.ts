@@ -1,25 +1,39 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 
+import { test } from 'tap';
 import type { Test } from 'tap';
 
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog, streamNameBytesMax } from '../../src/log/lmdb-log.ts';
+import { recentEventsMax } from '../../src/log/lmdb-recent.ts';
+import { openStore } from '../../src/log/lmdb-store.ts';
+import type { LmdbStore } from '../../src/log/lmdb-store.ts';
+import { LogCorruptError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import { runLogContract } from './log-contract.ts';
+import { idOf } from '../support/id-of.ts';
+import { batchOf, collect, collectTo, proposed, runLogContract } from './log-contract.ts';
 import type { LogUnderTest } from './log-contract.ts';
+
+const stream = streamName('object:widgets.example.com/w1');
+
+async function directory(t: Test): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-log-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  return dir;
+}
 
 function openAt(t: Test, dir: string): Promise<EventLog> {
   return openLmdbLog({ dir, onFatal: (error) => t.fail('the log failed', { error }) });
 }
 
 async function makeLmdbLog(t: Test): Promise<LogUnderTest> {
-  const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-log-'));
+  const dir = await directory(t);
   let log = await openAt(t, dir);
-  t.teardown(async () => {
-    await log.close();
-    await rm(dir, { recursive: true });
-  });
+  t.teardown(() => log.close());
   return {
     log,
     reopen: async () => {
@@ -31,3 +45,120 @@ async function makeLmdbLog(t: Test): Promise<LogUnderTest> {
 }
 
 runLogContract('lmdb', makeLmdbLog);
+
+/** A log of five events, closed, after `damage` was done to its tables. */
+async function damaged(t: Test, damage: (store: LmdbStore) => Promise<unknown>): Promise<string> {
+  const dir = await directory(t);
+  const log = await openAt(t, dir);
+  await log.append(stream, batchOf('a', 5), 'absent');
+  await log.close();
+  const store = await openStore(dir);
+  await damage(store);
+  await store.root.close();
+  return dir;
+}
+
+async function flip(store: LmdbStore, position: number): Promise<void> {
+  const record = Buffer.from(store.events.get(position) ?? []);
+  record[60] = (record[60] ?? 0) ^ 1;
+  await store.events.put(position, record);
+}
+
+void test('a damaged record stops every reader that comes upon it, and is never skipped', async (t) => {
+  const log = await openAt(t, await damaged(t, (store) => flip(store, 3)));
+  t.equal((await log.readAt(logPosition(2n)))?.id, idOf('a/1'));
+  await t.rejects(log.readAt(logPosition(3n)), LogCorruptError);
+  await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 10 }), LogCorruptError);
+  await t.rejects(collect(log.readAll({ after: logStart })), LogCorruptError);
+  await t.rejects(collect(log.subscribe({ after: logStart })), LogCorruptError);
+  await t.rejects(collect(log.subscribe({ after: logStart, categories: ['claim'] })), LogCorruptError);
+  t.equal((await collect(log.readAll({ after: logPosition(3n) }))).length, 2);
+  await log.close();
+});
+
+void test('a missing record stops every reader that comes upon it', async (t) => {
+  const log = await openAt(t, await damaged(t, (store) => store.events.remove(3)));
+  await t.rejects(collect(log.readAll({ after: logStart })), LogCorruptError);
+  await t.rejects(collect(log.subscribe({ after: logPosition(2n) })), LogCorruptError);
+  await t.rejects(log.readStream(stream, { from: streamRevision(2), limit: 1 }), LogCorruptError);
+  await log.close();
+});
+
+void test('an index that points at another event stops the reader', async (t) => {
+  const log = await openAt(t, await damaged(t, async (store) => {
+    const elsewhere = store.streams.get([stream, 0]) ?? Buffer.alloc(0);
+    await store.streams.put([stream, 1], Buffer.from(elsewhere));
+  }));
+  await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
+  await log.close();
+});
+
+void test('a log whose newest record is damaged is not opened', async (t) => {
+  const dir = await damaged(t, (store) => flip(store, 5));
+  await t.rejects(openAt(t, dir), LogCorruptError);
+});
+
+void test('a log of another format, or of none, is not opened', async (t) => {
+  const newer = await damaged(t, (store) => store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')));
+  await t.rejects(openAt(t, newer), { message: 'the log has format 2, this program reads format 1' });
+  const none = await damaged(t, (store) => store.root.remove('format'));
+  await t.rejects(openAt(t, none), LogCorruptError);
+});
+
+void test('a stream\'s name holds up to streamNameBytesMax bytes, and a longer one appends nothing', async (t) => {
+  const log = await openAt(t, await directory(t));
+  t.teardown(() => log.close());
+  const longest = streamName(`object:${'ä'.repeat((streamNameBytesMax - 8) / 2)}a`);
+  t.equal(Buffer.byteLength(longest), streamNameBytesMax);
+  t.ok((await log.append(longest, batchOf('a', 2), 'absent')).ok);
+  t.equal((await log.readLast(longest))?.id, idOf('a/1'));
+  await t.rejects(async () => log.append(streamName(`${longest}b`), [proposed('b')], 'absent'), RangeError);
+  t.equal(await log.head(), logPosition(2n));
+});
+
+void test('a subscriber that fell behind what is kept in memory goes on from disk, without gap or repeat', async (t) => {
+  const log = await openAt(t, await directory(t));
+  t.teardown(() => log.close());
+  const subscription = log.subscribe({ after: logStart })[Symbol.asyncIterator]();
+  const first = subscription.next();
+  await log.append(stream, [proposed('first')], 'absent');
+  const received = [...(await first).value ?? []];
+  const size = 100;
+  const appends = Math.ceil(recentEventsMax / size) + 20;
+  await Promise.all(Array.from({ length: appends }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent')));
+  const total = 1 + appends * size;
+  while (received.length < total) received.push(...(await subscription.next()).value ?? []);
+  t.same(received.map(({ position }) => position), Array.from({ length: total }, (_, index) => BigInt(index + 1)));
+  const live = proposed('live');
+  const next = subscription.next();
+  await log.append(stream, [live], streamRevision(0));
+  t.equal((await next).value?.[0]?.data, live.data, 'and is live again at the end');
+  await subscription.return?.();
+});
+
+void test('many subscribers share one copy of what is new', async (t) => {
+  const log = await openAt(t, await directory(t));
+  t.teardown(() => log.close());
+  const subscribers = Array.from({ length: 200 }, () => collectTo(log, { after: logStart }, logPosition(50n)));
+  await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent')));
+  const [one = [], ...others] = await Promise.all(subscribers);
+  t.equal(one.length, 50);
+  t.ok(others.every((received) => received.every((event, index) => event === one[index])));
+});
+
+void test('when a commit fails the log stops: nothing more is written, everyone is told, and what was acknowledged stays', async (t) => {
+  const dir = await directory(t);
+  const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
+  // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on a full disk.
+  const child = spawn('sh', ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir], { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
+  const report = JSON.parse(await text(child.stdout)) as { acknowledged: string[]; reasons: string[]; later: string; head: string; reader: string; error: string; cause: string };
+  t.ok(report.acknowledged.length > 20);
+  t.ok(report.reasons.every((reason) => reason === 'unknown' || reason === 'unavailable'));
+  t.ok(report.reasons.includes('unknown'));
+  t.match(report, { later: 'unavailable', head: 'rejected', reader: report.error });
+  t.match(report.cause, /Input\/output error/u, 'with the reason lmdb gives for its failed commit');
+  const log = await openAt(t, dir);
+  const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));
+  t.same(report.acknowledged.filter((name) => !found.has(idOf(name))), []);
+  await log.close();
+});

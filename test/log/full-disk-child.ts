@@ -1,0 +1,49 @@
+/**
+ * Writes to a log until the file system refuses (the parent limits the size of files), and says on stdout what it was told.
+ * `node full-disk-child.js <dir>`
+ */
+import { once, EventEmitter } from 'node:events';
+import { writeSync } from 'node:fs';
+
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { logStart, streamName } from '../../src/log/log.ts';
+import type { AppendOutcome } from '../../src/log/log.ts';
+import { idOf } from '../support/id-of.ts';
+
+const writers = 4;
+const [, , dir = ''] = process.argv;
+const signals = new EventEmitter();
+const fatal = once(signals, 'fatal');
+const log = await openLmdbLog({ dir, onFatal: (error) => signals.emit('fatal', error) });
+
+const reader = (async (): Promise<unknown> => {
+  try {
+    for await (const batch of log.subscribe({ after: logStart })) if (batch.length === 0) break;
+    return 'ended';
+  } catch (error) {
+    return error instanceof Error ? error.message : error;
+  }
+})();
+
+const acknowledged: string[] = [];
+
+function append(name: string): Promise<AppendOutcome> {
+  return log.append(streamName(`object:w/${name}`), [{ id: idOf(name), type: 'Written', data: Buffer.alloc(50_000, 'x'), metadata: Buffer.alloc(0) }], 'absent');
+}
+
+async function write(writer: number): Promise<string> {
+  for (let turn = 0; ; turn += 1) {
+    const name = `${writer.toString()}.${turn.toString()}`;
+    const outcome = await append(name);
+    if (!outcome.ok) return outcome.reason;
+    acknowledged.push(name);
+  }
+}
+
+const reasons = await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+const [error] = await fatal as [Error];
+const later = await append('later');
+const head = await log.head().then(() => 'answered', () => 'rejected');
+const report = { acknowledged, reasons, later: later.ok ? 'ok' : later.reason, head, reader: await reader, error: error.message, cause: String(error.cause) };
+writeSync(1, JSON.stringify(report));
+await log.close();
