@@ -24,6 +24,8 @@ const nodeVersionMin = [20, 19];
 const compiled = /(?<!\.d)\.ts$/u;
 
 const force = process.argv.includes('--force');
+/** `--install`: the dependencies only. */
+const installOnly = process.argv.includes('--install');
 
 main().catch((error) => {
   console.error(error instanceof Failure ? error.message : error);
@@ -37,10 +39,11 @@ async function main() {
   if (major < nodeVersionMin[0] || (major === nodeVersionMin[0] && minor < nodeVersionMin[1])) {
     throw new Failure(`Node ${nodeVersionMin.join('.')} or later is needed, this is ${process.versions.node}`);
   }
-  if (!force && isInstalled() && isBuilt(listSources())) return;
+  if (!force && isInstalled() && (installOnly || isBuilt(listSources()))) return;
   mkdirSync(state, { recursive: true });
   await withLock(join(state, 'lock'), async () => {
     if (!isInstalled()) await install();
+    if (installOnly) return;
     const sources = listSources();
     if (force || !isBuilt(sources)) await build(sources);
   });

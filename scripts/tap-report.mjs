@@ -24,7 +24,7 @@ export class Report {
       return;
     }
     const found = point.exec(line);
-    if (found !== null) this.#count(found.groups, line);
+    if (found !== null) this.#count(found.groups);
     else if (emptyFile.test(line.trim()) && this.#open.length === 1) this.#open[0].empty = true;
   }
 
@@ -33,32 +33,34 @@ export class Report {
     this.#open[depth] = { name, failed: false, empty: false };
   }
 
-  #count({ indent, not, name = '', directive = '' }, line) {
+  #count({ indent, not, name = '', directive = '' }) {
     const depth = indent.length / 4;
     const inside = this.#open[depth];
     this.#open.length = Math.min(this.#open.length, depth);
     const place = [...this.#open.map((outer) => outer?.name), name].join(' > ');
     if (depth === 0) this.#fileEnded(name, not === undefined, directive, inside);
-    if (/^(?:SKIP|TODO)/u.test(directive)) {
-      if (depth > 0 || inside === undefined) this.skips.push(`${place}: ${directive.replace(/^SKIP\s*/u, '') || 'no reason given'}`);
-      return;
-    }
-    if (not === undefined) {
-      if (inside === undefined) this.passed += 1;
-      return;
-    }
+    if (/^(?:SKIP|TODO)/u.test(directive)) this.#skipped(place, directive, inside);
+    else if (not !== undefined) this.#failedAt(place, depth, inside);
+    else if (inside === undefined) this.passed += 1;
+  }
+
+  #skipped(place, directive, inside) {
+    if (inside?.empty !== true) this.skips.push(`${place}: ${directive.replace(/^SKIP\s*/u, '') || 'no reason given'}`);
+  }
+
+  #failedAt(place, depth, inside) {
     for (const outer of this.#open) outer.failed = true;
     if (inside?.failed === true) return;
     this.failed += 1;
     console.log(`\nFAILED ${place}`);
-    this.#diagnosed = line.startsWith(' '.repeat(depth * 4)) ? depth * 4 : undefined;
+    this.#diagnosed = depth * 4;
   }
 
   #fileEnded(name, ok, directive, inside) {
     this.filesSeen += 1;
-    const empty = inside?.empty === true && !ok === false;
+    const empty = ok && inside?.empty === true;
     console.log(`${ok && !empty ? 'ok  ' : 'FAIL'} ${name} ${directive.startsWith('time=') ? directive.slice(5) : directive}`);
-    if (empty && ok) {
+    if (empty) {
       this.failed += 1;
       console.log(`FAILED ${name}: no test ran in it`);
     }

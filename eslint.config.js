@@ -1,0 +1,93 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The files that parse: each turns unknown input into a type once, so only they may assert one. A new entry needs the
+ * reason why its input cannot be narrowed.
+ */
+const parsers = [
+  // Brands come from one constructor each.
+  'src/log/log.ts',
+  'src/resource/*.ts',
+  'src/auth/permission-reader.ts',
+  // Bytes, requests, environment, plugin files → values.
+  'src/log/*-codec.ts',
+  'src/log/*-record.ts',
+  'src/http/decode*.ts',
+  'src/http/*-body.ts',
+  'src/plugin/plugin.ts',
+  'src/plugin/load*.ts',
+  'src/plugin/*manifest*.ts',
+  'src/command/patch*.ts',
+  'src/config.ts',
+];
+
+/** Time and chance are parameters; `src/base/clock.ts` is the one place that reads them. */
+const timeAndChance = [
+  { selector: "MemberExpression[object.name='Date'][property.name='now']", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
+  { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
+  { selector: "MemberExpression[object.name='performance'][property.name='now']", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
+  { selector: "MemberExpression[object.name='Math'][property.name='random']", message: 'Chance comes from node:crypto, or as a parameter.' },
+  { selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/]', message: 'Take a Clock: timers are its `after`.' },
+  { selector: "ImportDeclaration[source.value=/^(node:)?timers/] ImportSpecifier[imported.name!='setImmediate']", message: 'Take a Clock: timers are its `after`.' },
+];
+
+const sizes = {
+  'max-lines': ['error', { max: 300 }],
+  'max-lines-per-function': ['error', { max: 60 }],
+  'max-params': ['error', { max: 4 }],
+  'max-depth': ['error', { max: 3 }],
+  complexity: ['error', { max: 12 }],
+};
+
+export default defineConfig(
+  { ignores: ['dist/', 'node_modules/', 'data/', '.tap/', 'console/', 'docs/'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
+      // `const { removed: _removed, ...rest } = whole` is how a member is left out.
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' }],
+      // `type` everywhere: an interface can be reopened from elsewhere.
+      '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/strict-boolean-expressions': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      // It contradicts require-await, which is kept: a function without an await is not async.
+      '@typescript-eslint/promise-function-async': 'off',
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+      'no-restricted-syntax': ['error', ...timeAndChance],
+      eqeqeq: 'error',
+      ...sizes,
+    },
+  },
+  { files: ['src/base/clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: parsers, rules: { '@typescript-eslint/consistent-type-assertions': 'off' } },
+  {
+    // Tests speak to the outside: they assert what they decoded, sleep for child processes, and tell long stories.
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'demo/**/*.ts'],
+    rules: {
+      '@typescript-eslint/consistent-type-assertions': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      // tap's `t.test` answers a promise that tap itself awaits.
+      '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafeCalls: [{ from: 'package', name: ['test', 'teardown', 'rejects'], package: 'tap' }, { from: 'package', name: ['test', 'rejects', 'resolves'], package: '@tapjs/test' }] }],
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+      'no-restricted-syntax': 'off',
+      'max-lines': ['error', { max: 600 }],
+      'max-lines-per-function': ['error', { max: 200 }],
+      complexity: ['error', { max: 20 }],
+    },
+  },
+  {
+    files: ['**/*.{js,mjs,cjs}'],
+    rules: { eqeqeq: 'error', 'no-unused-vars': 'off', ...sizes },
+  },
+);
