@@ -1,0 +1,30 @@
+import { applyJsonPatch, applyMergePatch } from '../resource/patch.ts';
+import type { JsonObject, JsonValue } from '../resource/object.ts';
+import type { Patch } from './command.ts';
+import type { State } from './evolve.ts';
+import type { Rejection } from './rejection.ts';
+
+type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
+
+/**
+ * The body a patch amounts to: the stored object as its readers see it, patched. Versions the patch leaves alone come out
+ * equal to the current ones and so are no precondition; one that it sets to anything else is refused as stale.
+ */
+export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
+  const { object, position } = state;
+  const shown = { ...object, metadata: { ...object.metadata, resourceVersion: position.toString() } } as unknown as JsonValue;
+  const result = patch.kind === 'merge' ? { ok: true as const, document: applyMergePatch(shown, patch.document) } : applyJsonPatch(shown, patch.operations);
+  if (!result.ok) {
+    return { ok: false, rejection: result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail) };
+  }
+  if (!isObject(result.document)) return { ok: false, rejection: refusal('the patched document is no object') };
+  return { ok: true, document: result.document };
+}
+
+function refusal(detail: string): Rejection {
+  return { reason: 'invalid', detail, violations: [{ pointer: '', detail }] };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

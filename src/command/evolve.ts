@@ -1,0 +1,36 @@
+import { unreachable } from '../base/unreachable.ts';
+import type { LogPosition, StreamRevision } from '../log/log.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import type { HeldValue, ObjectEvent } from './event.ts';
+
+/** What stands in one object's stream, as far as decisions need it. */
+export type State =
+  | { readonly kind: 'absent' }
+  /** Deleted, or a fenced name that never held an object: the next create goes on numbering here. */
+  | { readonly kind: 'gone'; readonly revision: StreamRevision }
+  | {
+    readonly kind: 'live';
+    readonly revision: StreamRevision;
+    readonly position: LogPosition;
+    readonly object: ResourceObject;
+    /** Unknown where the state was read from a row: `values` are judged from events only. */
+    readonly values?: readonly HeldValue[];
+  };
+
+export const initialState: State = { kind: 'absent' };
+
+/** The state after `event`. Total on whatever `decide` emits; a gap in revisions is a bug of the caller. */
+export function evolve(state: State, event: ObjectEvent, at: { readonly revision: StreamRevision; readonly position: LogPosition }): State {
+  const expected = state.kind === 'absent' ? 0 : state.revision + 1;
+  if (at.revision !== expected) throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);
+  switch (event.type) {
+    case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested':
+      return { kind: 'live', ...at, object: event.object, values: event.values };
+    case 'NameFenced':
+      return event.object === undefined ? { kind: 'gone', revision: at.revision } : { kind: 'live', ...at, object: event.object, values: event.values };
+    case 'ObjectDeleted':
+      return { kind: 'gone', revision: at.revision };
+    default:
+      return unreachable(event);
+  }
+}

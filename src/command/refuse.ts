@@ -1,0 +1,52 @@
+import type { ResourceType, Violation } from '../resource/resource-type.ts';
+import { validationErrorsMax } from '../limits.ts';
+import type { Draft } from '../resource/draft.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import type { Rejection } from './rejection.ts';
+
+/** The texts of refusals, worded as Kubernetes' clients expect to read them. */
+export type Refused = { readonly ok: false; readonly rejection: Rejection };
+
+export function identityProblem(draft: Draft, type: ResourceType, presence: 'required' | 'optional'): string | undefined {
+  for (const [member, given, expected] of [['apiVersion', draft.apiVersion, type.apiVersion], ['kind', draft.kind, type.kind]] as const) {
+    if (given === expected || (given === undefined && presence === 'optional')) continue;
+    return given === undefined ? `the body lacks ${member}; here it must be ${JSON.stringify(expected)}` : `the body's ${member} is ${JSON.stringify(given)}, this path serves ${JSON.stringify(expected)}`;
+  }
+  return undefined;
+}
+
+export function stalePrecondition(type: ResourceType, name: string): Refused {
+  return refuse('stale-version', `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": the object has been modified; please apply your changes to the latest version and try again`);
+}
+
+export function uidConflict(type: ResourceType, uid: string, object: ResourceObject): Refused {
+  const { name, uid: current } = object.metadata;
+  return refuse('stale-version', `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": Precondition failed: UID in precondition: ${uid}, UID in object: ${current}`);
+}
+
+export function alreadyExists(type: ResourceType, name: string): Refused {
+  return refuse('already-exists', `${type.plural}${dotted(type.group)} "${name}" already exists`);
+}
+
+export function invalid(type: ResourceType, name: string, violations: readonly Violation[]): Refused {
+  const shown = violations.slice(0, validationErrorsMax);
+  const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${shown.map((violation) => `${dottedPath(violation.pointer)}: ${violation.detail}`).join(', ')}`;
+  return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
+}
+
+export function refuse(reason: Exclude<Rejection['reason'], 'invalid' | 'unique-value-taken' | 'too-many-requests' | 'unavailable'>, detail: string): Refused {
+  return { ok: false, rejection: { reason, detail } };
+}
+
+export function notFound(type: ResourceType, name: string): string {
+  return `${type.plural}${dotted(type.group)} "${name}" not found`;
+}
+
+function dotted(group: string): string {
+  return group === '' ? '' : `.${group}`;
+}
+
+/** `/spec/title` as Kubernetes writes it: `spec.title`. */
+export function dottedPath(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+}
