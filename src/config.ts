@@ -1,0 +1,180 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+
+import { subdomainProblem } from './resource/names.ts';
+
+/**
+ * The environment, decoded once (decision 11.2). Nothing else reads a variable, and no part of the server sees one it did
+ * not ask for.
+ */
+export type Config = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly eventLog: { readonly kind: 'embedded' };
+  readonly platformDomain: string;
+  /** Absolute; beside the bundled plugins, which are always loaded. */
+  readonly pluginsDirs: readonly string[];
+  /** Counts at the first start only (decision 7.7). */
+  readonly adminPassword: string | undefined;
+  readonly logLevel: LogLevel;
+};
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type DecodedConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
+
+/** The server cannot start for a reason its operator can mend: `message` is for them, without a stack. */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, options: { readonly exitCode: number; readonly cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'StartError';
+    this.exitCode = options.exitCode;
+  }
+}
+
+/** Leaves room before it for the platform's longest group prefix within 253 characters. */
+const platformDomainLengthMax = 190;
+const adminPasswordLengthMax = 1_024;
+const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/iu;
+
+/** The process's variables over those of `.env` in `folder`. A variable set to nothing counts as not set. */
+export function readEnvironment(folder: string, variables: Environment): Environment {
+  return { ...withoutEmpty(readEnvFile(join(folder, '.env'))), ...withoutEmpty(variables) };
+}
+
+/** All mistakes at once. `folder` is what relative paths start from. */
+export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
+  const mistakes: string[] = [];
+  const settings = new Settings(environment, mistakes);
+  settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
+  settings.read('TLS', 'off', tlsProblem);
+  for (const name of Object.keys(environment)) {
+    if (environment[name] !== undefined && isUnsupported(name)) mistakes.push(`${name} is not supported by this version yet`);
+  }
+  const config: Config = {
+    host: settings.read('HOST', '127.0.0.1', hostProblem),
+    port: Number(settings.read('PORT', '8090', portProblem)),
+    dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
+    eventLog: { kind: 'embedded' },
+    platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
+    pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
+    adminPassword: settings.secret('ADMIN_PASSWORD', passwordProblem),
+    logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
+  };
+  return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
+}
+
+/** Reads variables and collects what is wrong with them; a wrong one reads as its default. */
+class Settings {
+  readonly #environment: Environment;
+  readonly #mistakes: string[];
+
+  constructor(environment: Environment, mistakes: string[]) {
+    this.#environment = environment;
+    this.#mistakes = mistakes;
+  }
+
+  read(name: string, byDefault: string, problemOf: (value: string) => string | undefined): string {
+    const value = this.#environment[name];
+    if (value === undefined) return byDefault;
+    const problem = problemOf(value);
+    if (problem === undefined) return value;
+    this.#mistakes.push(`${name} ${problem}`);
+    return byDefault;
+  }
+
+  secret(name: string, problemOf: (value: string) => string | undefined): string | undefined {
+    const value = this.read(name, '', problemOf);
+    return value === '' ? undefined : value;
+  }
+
+  oneOf<Value extends string>(name: string, byDefault: Value, values: readonly Value[]): Value {
+    const given = this.read(name, byDefault, (value) => values.some((allowed) => allowed === value) ? undefined : `must be one of ${values.join(', ')}, is ${quote(value)}`);
+    return values.find((value) => value === given) ?? byDefault;
+  }
+
+  folders(name: string, base: string): readonly string[] {
+    const entries = (this.#environment[name] ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+    const folders = [...new Set(entries.map((entry) => resolve(base, entry)))];
+    for (const folder of folders) {
+      if (!isFolder(folder)) this.#mistakes.push(`${name} names ${quote(folder)}, which is not a folder`);
+    }
+    return folders;
+  }
+}
+
+function hostProblem(value: string): string | undefined {
+  return isIP(value) !== 0 || hostName.test(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
+}
+
+function portProblem(value: string): string | undefined {
+  return /^\d{1,5}$/u.test(value) && Number(value) <= 65_535 ? undefined : `must be a whole number from 0 to 65535, is ${quote(value)}`;
+}
+
+function pathProblem(value: string): string | undefined {
+  return value.includes('\0') ? 'must not hold a NUL' : undefined;
+}
+
+function domainProblem(value: string): string | undefined {
+  if (value.length > platformDomainLengthMax) return `must be at most ${platformDomainLengthMax.toString()} characters, is ${value.length.toString()}`;
+  const problem = subdomainProblem(value);
+  return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
+}
+
+/** Neither the password nor an event log's address, which may hold one, is ever repeated. */
+function passwordProblem(value: string): string | undefined {
+  return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
+}
+
+function eventLogProblem(value: string): string | undefined {
+  if (value === 'embedded:') return undefined;
+  if (/^esdb(?:\+discover)?:\/\//u.test(value)) return 'names EventStoreDB, which is not supported by this version yet: use embedded:';
+  return 'must be embedded: or esdb://…';
+}
+
+function tlsProblem(value: string): string | undefined {
+  if (value === 'off') return undefined;
+  if (value === 'auto' || value === 'files') return `${value} is not supported by this version yet: use off`;
+  return `must be off, auto or files, is ${quote(value)}`;
+}
+
+function isUnsupported(name: string): boolean {
+  return name === 'TLS_CERT' || name === 'TLS_KEY' || name.startsWith('OIDC_');
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function readEnvFile(path: string): Environment {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw new StartError(`${path} cannot be read: ${String(error)}`, { exitCode: 2, cause: error });
+  }
+  return { ...parseEnv(text) };
+}
+
+function withoutEmpty(variables: Environment): Environment {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
+}

@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { decodeConfig, readEnvironment } from '../src/config.ts';
+import type { DecodedConfig, Environment } from '../src/config.ts';
+
+const folder = '/srv/ledgerplane';
+
+function mistakesOf(decoded: DecodedConfig): readonly string[] {
+  return decoded.ok ? [] : decoded.mistakes;
+}
+
+t.test('without a variable everything has its default', async (t) => {
+  t.strictSame(decodeConfig({}, folder), {
+    ok: true,
+    config: {
+      host: '127.0.0.1', port: 8090, dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
+      pluginsDirs: [], adminPassword: undefined, logLevel: 'info',
+    },
+  });
+});
+
+t.test('every supported variable is read', async (t) => {
+  const plugins = t.testdir({ one: {}, two: {} });
+  const decoded = decodeConfig({
+    HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
+    ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
+  }, folder);
+  t.strictSame(decoded, {
+    ok: true,
+    config: {
+      host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
+      pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], adminPassword: 'correct horse', logLevel: 'debug',
+    },
+  });
+});
+
+t.test('all mistakes are reported together', async (t) => {
+  const decoded = decodeConfig({
+    HOST: 'not a host', PORT: '65536', DATA_DIR: 'a\0b', EVENT_LOG: 'mysql://root:secret@localhost', PLATFORM_DOMAIN: 'Svc.Run', PLUGINS_DIRS: '/nowhere/at/all',
+    ADMIN_PASSWORD: 'x'.repeat(1_025), LOG_LEVEL: 'loud', TLS: 'on', TLS_CERT: 'cert.pem', OIDC_ISSUER: 'https://issuer',
+  }, folder);
+  const mistakes = mistakesOf(decoded);
+  t.equal(mistakes.length, 11);
+  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER']) {
+    t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
+  }
+  t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
+});
+
+t.test('one wrong value is one mistake that shows it', async (t) => {
+  const wrong: readonly [Environment, RegExp][] = [
+    [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
+    [{ PORT: '80.5' }, /is "80\.5"/u],
+    [{ PORT: '0x50' }, /is "0x50"/u],
+    [{ PORT: ' ' }, /is " "/u],
+    [{ HOST: 'http://localhost' }, /^HOST must be an address or a host name/u],
+    [{ LOG_LEVEL: 'INFO' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, is "INFO"$/u],
+    [{ PLATFORM_DOMAIN: 'a_b.run' }, /^PLATFORM_DOMAIN must be a DNS subdomain/u],
+    [{ PLATFORM_DOMAIN: `${'a'.repeat(60)}.`.repeat(4) }, /at most 190 characters/u],
+    [{ EVENT_LOG: 'embedded' }, /^EVENT_LOG must be embedded: or esdb:/u],
+    [{ EVENT_LOG: 'esdb://admin:changeit@localhost:2113' }, /^EVENT_LOG .*not supported by this version yet/u],
+    [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
+    [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
+    [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
+    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not supported by this version yet$/u],
+  ];
+  for (const [environment, expected] of wrong) {
+    const mistakes = mistakesOf(decodeConfig(environment, folder));
+    t.equal(mistakes.length, 1, JSON.stringify(environment));
+    t.match(mistakes[0], expected);
+  }
+});
+
+t.test('ports 0 and 65535 and a domain of 190 characters are allowed', async (t) => {
+  const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.defghij`;
+  t.equal(domain.length, 190);
+  t.ok(decodeConfig({ PORT: '0', PLATFORM_DOMAIN: domain }, folder).ok);
+  t.ok(decodeConfig({ PORT: '65535', HOST: 'localhost', ADMIN_PASSWORD: 'x'.repeat(1_024) }, folder).ok);
+  t.notOk(decodeConfig({ PLATFORM_DOMAIN: `${domain}k` }, folder).ok);
+});
+
+t.test('unknown variables are ignored', async (t) => {
+  t.ok(decodeConfig({ PATH: '/bin', PORTS: 'x', HOSTNAME: '???' }, folder).ok);
+});
+
+t.test('.env is read, the process wins over it, and a variable set to nothing is not set', async (t) => {
+  const dir = t.testdir();
+  t.strictSame(readEnvironment(dir, { PORT: '1' }), { PORT: '1' }, 'there need not be one');
+  writeFileSync(join(dir, '.env'), '# settings\nPORT=2\nexport HOST="::1"\nDATA_DIR=\'with spaces\'\nLOG_LEVEL=\n');
+  t.strictSame(readEnvironment(dir, { PORT: '1', HOST: '', LOG_LEVEL: '' }), { PORT: '1', HOST: '::1', DATA_DIR: 'with spaces' });
+});
+
+t.test('a .env that cannot be read is a mistake of its own', async (t) => {
+  const dir = t.testdir();
+  mkdirSync(join(dir, '.env'));
+  t.throws(() => readEnvironment(dir, {}), { name: 'StartError', exitCode: 2, message: /\.env cannot be read/u });
+});
