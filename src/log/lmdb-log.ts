@@ -6,10 +6,11 @@ import type { ReadSource } from './lmdb-reader.ts';
 import { RecentEvents } from './lmdb-recent.ts';
 import { encodeRecord } from './lmdb-record.ts';
 import type { Place, StoredEvent } from './lmdb-record.ts';
-import { hasRevision, openStore, positionBytes, readLastOfStream, readRecord, readRecords, readRevision, readRevisions } from './lmdb-store.ts';
+import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { logPosition, streamRevision } from './log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from './log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+  from './log.ts';
 
 /** A stream's name in UTF-8: with its revision it must fit LMDB's key of 1,978 bytes. */
 export const streamNameBytesMax = 1_900;
@@ -26,7 +27,7 @@ export type LmdbLogOptions = {
 
 /** The embedded log: one LMDB environment, group commit, an append answered after its flush. */
 export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
-  return new LmdbLog(await openStore(options.dir), options.onFatal);
+  return new LmdbLog(await store.openStore(options.dir), options.onFatal);
 }
 
 /** An answer that waits until everything through `position` is durable. */
@@ -62,16 +63,16 @@ class LmdbLog implements EventLog {
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(store: LmdbStore, onFatal: (error: Error) => void) {
-    this.#store = store;
+  constructor(opened: LmdbStore, onFatal: (error: Error) => void) {
+    this.#store = opened;
     this.#onFatal = onFatal;
-    this.#last = store.lastPosition;
-    this.#durable = store.lastPosition;
-    this.#recent = new RecentEvents(store.lastPosition + 1);
+    this.#last = opened.lastPosition;
+    this.#durable = opened.lastPosition;
+    this.#recent = new RecentEvents(opened.lastPosition + 1);
     this.#source = {
       durable: () => this.#durable,
       recent: (position) => this.#recent.at(position),
-      stored: (first, last) => readRecords(this.#store, first, last),
+      stored: (first, last) => store.readRecords(this.#store, first, last),
       open: () => {
         if (this.#failure !== undefined) throw this.#failure;
         return this.#closing === undefined;
@@ -82,11 +83,11 @@ class LmdbLog implements EventLog {
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (events.length === 0) throw new RangeError('an append holds at least one event');
+    assertFits(stream);
     const unavailable = this.#failure ?? (this.#closing === undefined ? undefined : new Error('the log is closed'));
     if (unavailable !== undefined) return Promise.resolve({ ok: false, reason: 'unavailable', cause: unavailable });
     const first = expected === 'absent' ? 0 : expected + 1;
     if (!this.#endsBefore(stream, first)) return this.#refuse(stream, events, first);
-    if (stream.length * 3 > streamNameBytesMax && Buffer.byteLength(stream) > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes`);
     return this.#write(stream, events, first);
   }
 
@@ -94,7 +95,7 @@ class LmdbLog implements EventLog {
   #endsBefore(stream: StreamName, revision: number): boolean {
     const newest = this.#newest.get(stream);
     if (newest !== undefined) return newest.added.at(-1)?.event.revision === revision - 1;
-    return !hasRevision(this.#store, stream, revision) && (revision === 0 || hasRevision(this.#store, stream, revision - 1));
+    return !store.hasRevision(this.#store, stream, revision) && (revision === 0 || store.hasRevision(this.#store, stream, revision - 1));
   }
 
   #write(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
@@ -108,9 +109,12 @@ class LmdbLog implements EventLog {
     }
     // All that may throw has run: a put refused after another one of the same append would tear it. From here to the last
     // put is one turn of the event loop, which LMDB commits as one transaction.
-    for (const record of records) {
-      this.#put(stream, first, record);
-      first += 1;
+    try {
+      for (const [index, record] of records.entries()) this.#put(stream, first + index, record);
+    } catch (error) {
+      // Half an append is queued and cannot be called back: whatever is on disk, this process must not build on it.
+      this.#fail(error);
+      return Promise.resolve({ ok: false, reason: 'unknown', cause: error });
     }
     const outcome = succeeded(must(added.at(-1), 'an append is not empty').event);
     must(this.#commit, 'a put has a commit').through = this.#last;
@@ -124,7 +128,7 @@ class LmdbLog implements EventLog {
   #put(stream: StreamName, revision: number, record: Buffer): void {
     this.#last += 1;
     this.#follow(this.#store.events.put(this.#last, record));
-    this.#follow(this.#store.streams.put([stream, revision], positionBytes(this.#last)));
+    this.#follow(this.#store.streams.put([stream, revision], store.positionBytes(this.#last)));
   }
 
   #follow(promise: Promise<boolean>): void {
@@ -187,26 +191,26 @@ class LmdbLog implements EventLog {
       const found = waiting.added.find(({ event }) => event.revision === revision);
       if (found !== undefined) return found.event;
     }
-    return readRevision(this.#store, stream, revision);
+    return store.readRevision(this.#store, stream, revision);
   }
 
   #lastEvent(stream: StreamName): RecordedEvent | undefined {
     const newest = this.#newest.get(stream);
-    return newest === undefined ? readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1)?.event;
+    return newest === undefined ? store.readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1)?.event;
   }
 
   readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
-    return this.#answer(() => readRevisions(this.#store, stream, { ...options, until: this.#durable }));
+    return this.#answer(() => store.readRevisions(this.#store, stream, { ...options, until: this.#durable }));
   }
 
   readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
-    return this.#answer(() => readLastOfStream(this.#store, stream, this.#durable));
+    return this.#answer(() => store.readLastOfStream(this.#store, stream, this.#durable));
   }
 
   readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
     return this.#answer(() => {
       if (position < 1n || position > this.#durable) return undefined;
-      return readRecord(this.#store, Number(position)).event;
+      return store.readRecord(this.#store, Number(position)).event;
     });
   }
 
@@ -233,7 +237,9 @@ class LmdbLog implements EventLog {
   }
 
   async #close(): Promise<void> {
-    while (this.#commit !== undefined && this.#durable < this.#last && this.#failure === undefined) await this.#commit.promise.catch(() => undefined);
+    while (this.#commit !== undefined && this.#durable < this.#last && this.#failure === undefined) {
+      await this.#commit.promise.catch(() => undefined);
+    }
     this.#wake();
     await this.#store.root.close();
   }
@@ -268,6 +274,14 @@ function stored(stream: StreamName, event: ProposedEvent, place: Place): StoredE
   const { id, type, data, metadata } = event;
   const position = logPosition(BigInt(place.position));
   return { event: { id, type, data, metadata, stream, revision: streamRevision(place.revision), position }, endsAppend: place.endsAppend };
+}
+
+/** LMDB refuses a longer key too, but only once the other table has taken its half of the append. */
+function assertFits(stream: StreamName): void {
+  // No character takes more than three bytes a UTF-16 unit: most names need no counting.
+  if (stream.length * 3 <= streamNameBytesMax) return;
+  const bytes = Buffer.byteLength(stream);
+  if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
 }
 
 function succeeded(last: RecordedEvent): AppendOutcome {

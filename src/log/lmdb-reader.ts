@@ -35,15 +35,10 @@ export type ReadPlan = {
  */
 export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const wanted = categoryTest(plan.categories);
+  const end = plan.until ?? Infinity;
   let next = plan.after + 1;
-  while (plan.signal?.aborted !== true) {
-    if (!source.open()) {
-      // A read with an end must not look complete when it is not; a subscription has no end to miss.
-      if (plan.until === undefined || next > plan.until) return;
-      throw new Error(`the log was closed while it was read, before position ${next.toString()}`);
-    }
-    if (plan.until !== undefined && next > plan.until) return;
-    const last = Math.min(source.durable(), plan.until ?? Infinity);
+  while (next <= end && mayGoOn(source, plan)) {
+    const last = Math.min(source.durable(), end);
     if (next > last) {
       await source.grown(plan.signal);
       continue;
@@ -55,6 +50,14 @@ export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<
     // Catching up may take seconds of reading: others get their turn between batches. What is in memory is soon read.
     if (!live) await nextTurn();
   }
+}
+
+function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
+  if (plan.signal?.aborted === true) return false;
+  if (source.open()) return true;
+  // A read with an end must not look complete when it is not; a subscription has no end to miss.
+  if (plan.until !== undefined) throw new Error('the log was closed while it was read');
+  return false;
 }
 
 function* recentFrom(source: ReadSource, first: number, last: number): Generator<StoredEvent> {

@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 
-import { LogCorruptError, logPosition, streamRevision } from './log.ts';
+import { LogCorruptError, logPosition, streamName, streamRevision } from './log.ts';
 import type { ProposedEvent, RecordedEvent, StreamName } from './log.ts';
 
 /**
  * One event on disk. The checksum covers everything after itself, the record's own position included, so a record that
  * is torn, flipped or standing at another record's place does not decode.
  *
- * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length u32 · id · type ·
- * stream · data · metadata` (numbers big-endian, strings in UTF-8)
+ * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length u32 ·
+ * id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
  */
 const flagsAt = 4;
 const positionAt = 5;
@@ -32,7 +32,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
   const idBytes = Buffer.byteLength(id);
   const typeBytes = Buffer.byteLength(type);
   const streamBytes = Buffer.byteLength(stream);
-  if (idBytes > 255 || typeBytes > 255) throw new RangeError(`an event's id and type hold at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
+  if (idBytes > 255 || typeBytes > 255) {
+    throw new RangeError(`an event's id and type hold at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
+  }
   const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
   const record = Buffer.allocUnsafe(dataAt + data.length + metadata.length);
   record[flagsAt] = place.endsAppend ? endsAppendFlag : 0;
@@ -56,7 +58,8 @@ export function decodeRecord(record: Buffer, position: number): StoredEvent {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
   if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} fails its checksum`);
-  if (record.readUIntBE(positionAt, 6) !== position) throw new LogCorruptError(`${where} belongs at position ${record.readUIntBE(positionAt, 6).toString()}`);
+  const ownPosition = record.readUIntBE(positionAt, 6);
+  if (ownPosition !== position) throw new LogCorruptError(`${where} belongs at position ${ownPosition.toString()}`);
   const typeAt = headerBytes + record.readUInt8(idLengthAt);
   const streamAt = typeAt + record.readUInt8(typeLengthAt);
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);
@@ -67,7 +70,7 @@ export function decodeRecord(record: Buffer, position: number): StoredEvent {
     type: record.toString('utf8', typeAt, streamAt),
     data: record.subarray(dataAt, metadataAt),
     metadata: record.subarray(metadataAt),
-    stream: record.toString('utf8', streamAt, dataAt) as StreamName,
+    stream: streamName(record.toString('utf8', streamAt, dataAt)),
     revision: streamRevision(record.readUIntBE(revisionAt, 6)),
     position: logPosition(BigInt(position)),
   };

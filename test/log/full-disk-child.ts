@@ -2,7 +2,6 @@
  * Writes to a log until the file system refuses (the parent limits the size of files), and says on stdout what it was told.
  * `node full-disk-child.js <dir>`
  */
-import { once, EventEmitter } from 'node:events';
 import { writeSync } from 'node:fs';
 
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
@@ -12,23 +11,24 @@ import { idOf } from '../support/id-of.ts';
 
 const writers = 4;
 const [, , dir = ''] = process.argv;
-const signals = new EventEmitter();
-const fatal = once(signals, 'fatal');
-const log = await openLmdbLog({ dir, onFatal: (error) => signals.emit('fatal', error) });
+let fail: (error: Error) => void = () => undefined;
+const fatal = new Promise<Error>((resolve) => { fail = resolve; });
+const log = await openLmdbLog({ dir, onFatal: (error) => { fail(error); } });
 
-const reader = (async (): Promise<unknown> => {
+const reader = (async (): Promise<string> => {
   try {
     for await (const batch of log.subscribe({ after: logStart })) if (batch.length === 0) break;
     return 'ended';
   } catch (error) {
-    return error instanceof Error ? error.message : error;
+    return error instanceof Error ? error.message : 'not an error';
   }
 })();
 
 const acknowledged: string[] = [];
 
 function append(name: string): Promise<AppendOutcome> {
-  return log.append(streamName(`object:w/${name}`), [{ id: idOf(name), type: 'Written', data: Buffer.alloc(50_000, 'x'), metadata: Buffer.alloc(0) }], 'absent');
+  const event = { id: idOf(name), type: 'Written', data: Buffer.alloc(50_000, 'x'), metadata: Buffer.alloc(0) };
+  return log.append(streamName(`object:w/${name}`), [event], 'absent');
 }
 
 async function write(writer: number): Promise<string> {
@@ -41,9 +41,17 @@ async function write(writer: number): Promise<string> {
 }
 
 const reasons = await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-const [error] = await fatal as [Error];
+const error = await fatal;
 const later = await append('later');
 const head = await log.head().then(() => 'answered', () => 'rejected');
-const report = { acknowledged, reasons, later: later.ok ? 'ok' : later.reason, head, reader: await reader, error: error.message, cause: String(error.cause) };
-writeSync(1, JSON.stringify(report));
+const report = {
+  acknowledged: acknowledged.join(' '),
+  reasons: reasons.join(' '),
+  later: later.ok ? 'ok' : later.reason,
+  head,
+  reader: await reader,
+  error: error.message,
+  cause: String(error.cause),
+};
+for (const [key, value] of Object.entries(report)) writeSync(1, `${key} ${value}\n`);
 await log.close();

@@ -14,7 +14,7 @@ const contenders = 4;
 
 function batch(name: string, size: number): ProposedEvent[] {
   return Array.from({ length: size }, (_, index) => {
-    const data = JSON.stringify({ batch: name, index, size, padding: 'x'.repeat(index * 300) });
+    const data = `${name} ${index.toString()} ${size.toString()} ${'x'.repeat(index * 300)}`;
     return { id: idOf(`${name}/${index.toString()}`), type: 'Written', data: Buffer.from(data), metadata: Buffer.from('{}') };
   });
 }

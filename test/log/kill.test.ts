@@ -6,7 +6,6 @@
  * order in which LMDB flushes (pages, fdatasync, then the page that makes them current) and on `overlappingSync: false`.
  */
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 
+import { must } from '../../src/base/unreachable.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
 import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts';
@@ -47,25 +47,25 @@ type Lane = {
 };
 
 async function killOnce(lane: Lane, run: string, instant: Instant): Promise<void> {
-  const child = spawn(process.execPath, [childPath, lane.dir, run], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } });
-  const exit = once(child, 'exit');
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [childPath, lane.dir, run], { stdio: [...stdio], env: { PATH: process.env['PATH'] } });
+  const out = must(child.stdout, 'stdout is a pipe');
+  const ended = Promise.all([once(child, 'exit'), once(out, 'close')]);
   let output = '';
   let count = 0;
   const reached = new Promise<void>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    out.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
       count += chunk.split('\n').length - 1;
       if (count >= instant.acknowledgements) resolve();
     });
     if (instant.acknowledgements === 0) resolve();
   });
-  await Promise.race([reached, exit]);
+  await Promise.race([reached, ended]);
   for (let turn = 0; turn < instant.turns; turn += 1) await nextTurn();
-  const ended = once(child.stdout, 'close');
-  assertKilled(child);
-  const [code, signal] = await exit;
-  if (signal !== 'SIGKILL') throw new Error(`the child ended by itself: ${String(code)} ${String(signal)}`);
+  if (!child.kill('SIGKILL')) throw new Error('the child was gone before it could be killed');
   await ended;
+  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended by itself with ${String(child.exitCode ?? child.signalCode)}`);
   // The last line may be cut by the kill: it is then no acknowledgement.
   for (const line of output.split('\n').slice(0, -1)) {
     const [name = '', revision = '', position = ''] = line.split(' ');
@@ -73,40 +73,43 @@ async function killOnce(lane: Lane, run: string, instant: Instant): Promise<void
   }
 }
 
-function assertKilled(child: ChildProcess): void {
-  if (!child.kill('SIGKILL')) throw new Error('the child was gone before it could be killed');
-}
-
 type Written = { readonly batch: string; readonly index: number; readonly size: number };
 
 function decode(event: RecordedEvent): Written {
-  return JSON.parse(Buffer.from(event.data).toString()) as Written;
+  const [batch = '', index, size] = Buffer.from(event.data).toString().split(' ');
+  return { batch, index: Number(index), size: Number(size) };
 }
 
-/** Checks what the last run added: every batch whole and once, every stream without holes. */
+/** Checks what the last run added: positions and every stream without holes, every batch whole and once. */
 async function checkAdded(lane: Lane, log: EventLog): Promise<void> {
-  let open: Written | undefined;
-  let position = lane.checked;
+  let unfinished: Written | undefined;
   for await (const batch of log.readAll({ after: lane.checked })) {
     for (const event of batch) {
-      const written = decode(event);
-      const expectedIndex = open === undefined ? 0 : open.index + 1;
-      if (written.index !== expectedIndex || (open !== undefined && open.batch !== written.batch)) throw new Error(`torn: ${JSON.stringify([open, written])}`);
-      if (event.position !== position + 1n) throw new Error(`a hole before position ${event.position.toString()}`);
-      const expectedRevision = lane.nextRevision.get(event.stream) ?? 0;
-      if (event.revision !== expectedRevision) throw new Error(`${event.stream}: revision ${event.revision.toString()} instead of ${expectedRevision.toString()}`);
-      lane.nextRevision.set(event.stream, expectedRevision + 1);
-      position = event.position;
-      const ends = written.index === written.size - 1;
-      open = ends ? undefined : written;
-      if (!ends) continue;
-      if (lane.found.has(written.batch)) throw new Error(`twice in the log: ${written.batch}`);
-      lane.found.set(written.batch, { revision: event.revision, position: event.position });
+      checkPlace(lane, event);
+      unfinished = checkBatch(lane, event, unfinished);
     }
   }
-  if (open !== undefined) throw new Error(`torn at the end: ${JSON.stringify(open)}`);
-  if (position !== await log.head()) throw new Error('the head is not the last event');
-  lane.checked = position;
+  if (unfinished !== undefined) throw new Error(`torn at the end: ${JSON.stringify(unfinished)}`);
+  if (lane.checked !== await log.head()) throw new Error('the head is not the last event');
+}
+
+function checkPlace(lane: Lane, event: RecordedEvent): void {
+  if (event.position !== lane.checked + 1n) throw new Error(`a hole before position ${event.position.toString()}`);
+  const expected = lane.nextRevision.get(event.stream) ?? 0;
+  if (event.revision !== expected) throw new Error(`${event.stream}: revision ${event.revision.toString()} instead of ${expected.toString()}`);
+  lane.nextRevision.set(event.stream, expected + 1);
+  lane.checked = event.position;
+}
+
+/** @returns the batch's last event so far while more of it must follow. */
+function checkBatch(lane: Lane, event: RecordedEvent, before: Written | undefined): Written | undefined {
+  const written = decode(event);
+  const follows = before === undefined ? written.index === 0 : written.batch === before.batch && written.index === before.index + 1;
+  if (!follows) throw new Error(`torn: ${JSON.stringify([before, written])}`);
+  if (written.index < written.size - 1) return written;
+  if (lane.found.has(written.batch)) throw new Error(`twice in the log: ${written.batch}`);
+  lane.found.set(written.batch, { revision: event.revision, position: event.position });
+  return undefined;
 }
 
 /** Whatever was acknowledged, in this run or any before, stands where the answer said. */

@@ -15,7 +15,8 @@ import type { LmdbStore } from '../../src/log/lmdb-store.ts';
 import { LogCorruptError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { batchOf, collect, collectTo, proposed, runLogContract } from './log-contract.ts';
+import { batchOf, collect, collectTo, deliver, proposed } from '../support/log-events.ts';
+import { runLogContract } from './log-contract.ts';
 import type { LogUnderTest } from './log-contract.ts';
 
 const stream = streamName('object:widgets.example.com/w1');
@@ -119,21 +120,22 @@ void test('a stream\'s name holds up to streamNameBytesMax bytes, and a longer o
 void test('a subscriber that fell behind what is kept in memory goes on from disk, without gap or repeat', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
-  const subscription = log.subscribe({ after: logStart })[Symbol.asyncIterator]();
+  const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
   await log.append(stream, [proposed('first')], 'absent');
-  const received = [...(await first).value ?? []];
+  const received = [...await first];
   const size = 100;
   const appends = Math.ceil(recentEventsMax / size) + 20;
-  await Promise.all(Array.from({ length: appends }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent')));
+  await Promise.all(Array.from({ length: appends }, (_, index) => (
+    log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent'))));
   const total = 1 + appends * size;
-  while (received.length < total) received.push(...(await subscription.next()).value ?? []);
+  while (received.length < total) received.push(...await subscription.next());
   t.same(received.map(({ position }) => position), Array.from({ length: total }, (_, index) => BigInt(index + 1)));
   const live = proposed('live');
   const next = subscription.next();
   await log.append(stream, [live], streamRevision(0));
-  t.equal((await next).value?.[0]?.data, live.data, 'and is live again at the end');
-  await subscription.return?.();
+  t.equal((await next)[0]?.data, live.data, 'and is live again at the end');
+  await subscription.end();
 });
 
 void test('many subscribers share one copy of what is new', async (t) => {
@@ -150,15 +152,20 @@ void test('when a commit fails the log stops: nothing more is written, everyone 
   const dir = await directory(t);
   const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
   // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on a full disk.
-  const child = spawn('sh', ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir], { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
-  const report = JSON.parse(await text(child.stdout)) as { acknowledged: string[]; reasons: string[]; later: string; head: string; reader: string; error: string; cause: string };
-  t.ok(report.acknowledged.length > 20);
-  t.ok(report.reasons.every((reason) => reason === 'unknown' || reason === 'unavailable'));
-  t.ok(report.reasons.includes('unknown'));
-  t.match(report, { later: 'unavailable', head: 'rejected', reader: report.error });
-  t.match(report.cause, /Input\/output error/u, 'with the reason lmdb gives for its failed commit');
+  const limited = ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir];
+  const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
+  const told = new Map((await text(child.stdout)).split('\n').map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
+  const acknowledged = told.get('acknowledged')?.split(' ') ?? [];
+  const reasons = told.get('reasons')?.split(' ') ?? [];
+  t.ok(acknowledged.length > 20);
+  t.ok(reasons.includes('unknown'));
+  t.ok(reasons.every((reason) => reason === 'unknown' || reason === 'unavailable'));
+  t.equal(told.get('later'), 'unavailable');
+  t.equal(told.get('head'), 'rejected');
+  t.equal(told.get('reader'), told.get('error'), 'a subscriber throws what was fatal');
+  t.match(told.get('cause'), /Input\/output error/u, 'with the reason lmdb gives for its failed commit');
   const log = await openAt(t, dir);
   const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));
-  t.same(report.acknowledged.filter((name) => !found.has(idOf(name))), []);
+  t.same(acknowledged.filter((name) => !found.has(idOf(name))), []);
   await log.close();
 });

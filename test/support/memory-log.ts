@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadEventsMax } from '../../src/limits.ts';
 import { logPosition, logStart, streamRevision } from '../../src/log/log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from '../../src/log/log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+  from '../../src/log/log.ts';
 
 type Append = readonly RecordedEvent[];
 
@@ -110,26 +111,31 @@ export class MemoryLog implements EventLog {
     return this.#read(options, undefined);
   }
 
-  async *#read({ after, categories, signal }: SubscribeOptions, until: LogPosition | undefined): AsyncGenerator<readonly RecordedEvent[]> {
-    let batch: RecordedEvent[] = [];
-    for (let index = 0; signal?.aborted !== true; ) {
-      const append = this.#disk.appends[index];
-      const ended = append === undefined ? until !== undefined : until !== undefined && append.every(({ position }) => position > until);
-      // A batch goes out before the append that would make it too large, and when there is nothing more for now.
-      if (batch.length > 0 && (append === undefined || ended || batch.length + append.length > logReadAheadEventsMax)) {
-        yield batch;
-        batch = [];
-      } else if (this.#closed && until === undefined || ended) {
-        return;
-      } else if (this.#closed) {
-        throw new Error('the log was closed while it was read');
-      } else if (append === undefined) {
-        await this.#grown(signal);
-      } else {
-        batch.push(...append.filter((event) => event.position > after && event.position <= (until ?? event.position) && inCategory(event, categories)));
-        index += 1;
-      }
+  async *#read(options: SubscribeOptions, until: LogPosition | undefined): AsyncGenerator<readonly RecordedEvent[]> {
+    const end = until ?? Infinity;
+    let taken = 0;
+    for (let last = options.after; last < end && options.signal?.aborted !== true; ) {
+      if (this.#closed && until !== undefined) throw new Error('the log was closed while it was read');
+      if (this.#closed) return;
+      const appends = this.#nextAppends(taken);
+      taken += appends.length;
+      last = appends.at(-1)?.at(-1)?.position ?? last;
+      const batch = appends.flat().filter((event) => event.position <= end && isWanted(event, options));
+      if (batch.length > 0) yield batch;
+      else if (appends.length === 0) await this.#grown(options.signal);
     }
+  }
+
+  /** Up to the bound of a batch, or one append that is larger. */
+  #nextAppends(from: number): readonly Append[] {
+    let until = from;
+    let size = 0;
+    for (let append = this.#disk.appends[from]; append !== undefined; append = this.#disk.appends[until]) {
+      size += append.length;
+      if (until > from && size > logReadAheadEventsMax) break;
+      until += 1;
+    }
+    return this.#disk.appends.slice(from, until);
   }
 
   async head(): Promise<LogPosition> {
@@ -171,6 +177,6 @@ export class MemoryLog implements EventLog {
   }
 }
 
-function inCategory(event: RecordedEvent, categories: SubscribeOptions['categories']): boolean {
-  return categories === undefined || categories.includes(event.stream.slice(0, event.stream.indexOf(':')));
+function isWanted(event: RecordedEvent, { after, categories }: SubscribeOptions): boolean {
+  return event.position > after && (categories?.includes(event.stream.slice(0, event.stream.indexOf(':'))) ?? true);
 }

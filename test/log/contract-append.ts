@@ -1,0 +1,96 @@
+import { logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
+import { appended, batchOf, collect, plain, proposed } from '../support/log-events.ts';
+import type { Clauses } from './log-contract.ts';
+
+const stream = streamName('object:widgets.example.com/w1');
+
+/** What an append promises. */
+export const appendClauses: Clauses = {
+  'a stream starts at revision 0 and grows without holes': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    t.equal(appended(await log.append(stream, [proposed('a')], 'absent')).revision, 0);
+    t.equal(appended(await log.append(stream, batchOf('b', 3), streamRevision(0))).revision, 3);
+    t.same((await log.readStream(stream, { from: streamRevision(0), limit: 10 })).map(({ revision }) => revision), [0, 1, 2, 3]);
+  },
+
+  'a stale, an early and a missing expectation are answered with the actual revision': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    t.match(await log.append(stream, [proposed('ahead of nothing')], streamRevision(0)), { ok: false, reason: 'conflict', actual: 'absent' });
+    await log.append(stream, batchOf('a', 3), 'absent');
+    for (const expected of ['absent', streamRevision(0), streamRevision(1), streamRevision(3), streamRevision(900)] as const) {
+      t.match(await log.append(stream, [proposed(`at ${expected.toString()}`)], expected), { ok: false, reason: 'conflict', actual: 2 });
+    }
+    t.equal((await collect(log.readAll({ after: logStart }))).length, 3, 'nothing was appended by a conflict');
+  },
+
+  'what was appended is what is read, byte for byte': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+    const name = streamName('object:widgets.example.com/größe');
+    const large = { ...proposed('y'), data: new Uint8Array(), metadata: Buffer.alloc(200_000, 'm') };
+    const events = [{ ...proposed('x'), type: 'Ärger', data: bytes }, large];
+    const { position } = appended(await log.append(name, events, 'absent'));
+    const read = await log.readStream(name, { from: streamRevision(0), limit: 10 });
+    t.same(read.map(plain), events.map((event, revision) => (
+      plain({ ...event, stream: name, revision: streamRevision(revision), position: logPosition(position - 1n + BigInt(revision)) }))));
+    t.ok(Buffer.from(read[0]?.data ?? []).equals(bytes));
+    t.equal(read[1]?.data.length, 0);
+  },
+
+  'an empty batch throws': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    await t.rejects(async () => log.append(stream, [], 'absent'), RangeError);
+  },
+
+  'a retry with the same ids answers the first success and appends nothing': async (t, makeLog) => {
+    const { log, reopen } = await makeLog(t);
+    const batch = batchOf('a', 3);
+    const first = await log.append(stream, batch, 'absent');
+    t.same(await log.append(stream, batch, 'absent'), first);
+    await log.append(stream, [proposed('later')], streamRevision(2));
+    t.same(await log.append(stream, batch, 'absent'), first, 'also when the stream has gone on');
+    t.same(await (await reopen()).append(stream, batch, 'absent'), first, 'also after a restart');
+  },
+
+  'a retry while the first attempt is in flight is answered with it': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    const [first, second] = await Promise.all([log.append(stream, [proposed('a')], 'absent'), log.append(stream, [proposed('a')], 'absent')]);
+    t.ok(first.ok);
+    t.same(second, first);
+    t.equal((await collect(log.readAll({ after: logStart }))).length, 1);
+  },
+
+  'a batch that repeats only some of the standing ids is a conflict': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    await log.append(stream, batchOf('a', 2), 'absent');
+    t.match(await log.append(stream, [...batchOf('a', 2), proposed('more')], 'absent'), { ok: false, reason: 'conflict', actual: 1 });
+    t.match(await log.append(stream, [proposed('a/0'), proposed('changed')], 'absent'), { ok: false, reason: 'conflict', actual: 1 });
+  },
+
+  'of many concurrent appends at one revision exactly one wins, round after round': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    for (let round = 0; round < 20; round += 1) {
+      const expected = round === 0 ? 'absent' : streamRevision(round - 1);
+      const outcomes = await Promise.all(Array.from({ length: 16 }, (_, writer) => (
+        log.append(stream, [proposed(`${round.toString()}/${writer.toString()}`)], expected))));
+      t.equal(outcomes.filter(({ ok }) => ok).length, 1);
+      t.equal(outcomes.filter((outcome) => !outcome.ok && outcome.reason === 'conflict' && outcome.actual === round).length, 15);
+    }
+  },
+
+  'a pipeline of appends to one stream need not wait for the answers': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    const outcomes = await Promise.all(Array.from({ length: 300 }, (_, index) => (
+      log.append(stream, [proposed(index.toString())], index === 0 ? 'absent' : streamRevision(index - 1)))));
+    t.same(outcomes.map((outcome) => appended(outcome).revision), outcomes.map((_, index) => index));
+  },
+
+  'a conflict is not answered before the append it lost to is durable': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    const order: string[] = [];
+    const winner = log.append(stream, [proposed('a')], 'absent').then(() => order.push('won'));
+    const loser = log.append(stream, [proposed('b')], 'absent').then(() => order.push('lost'));
+    await Promise.all([winner, loser]);
+    t.same(order, ['won', 'lost']);
+  },
+};
