@@ -1,5 +1,226 @@
+import { delay, type Clock } from './base/clock.ts';
+import { claimValue, holderElsewhere, type ClaimResult } from './claims.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
+import { decide, nameOf, type Decision, type Facts } from './command/decide.ts';
+import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } from './command/event.ts';
+import type { State } from './command/evolve.ts';
+import type { Rejection } from './command/rejection.ts';
+import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesInFlightMax } from './limits.ts';
+import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
+import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
+import type { ObjectReader } from './read/objects.ts';
+import type { ResourceObject } from './resource/object.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
+
+export type WriteDoorDependencies = {
+  readonly log: EventLog;
+  readonly reader: ObjectReader;
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly uuid: () => string;
+  /** Five characters of `[a-z0-9]` for generated names. */
+  readonly suffix: () => string;
+  /** Epoch milliseconds of the log's last event: no later event is stamped earlier. */
+  readonly lastEventTime: number;
+};
+
+/** One try at a command: what was decided on, and what came of it. `again`: the state moved on, decide anew. */
+type Attempt = WriteOutcome | 'again';
+
+type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
+
+/**
+ * Read state → decide → append at the revision read → wait until this node's read models hold it. An outcome that could
+ * not be learnt is settled by sending the very same event again; it is never decided anew before it is disproved.
+ */
+export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
+  const door = new WriteDoor(dependencies);
+  return async (type, command, context) => door.execute(type, command, context);
+}
+
+class WriteDoor {
+  readonly #dependencies: WriteDoorDependencies;
+  /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
+  #lastTime: number;
+  /** Commands being executed. */
+  #inFlight = 0;
+
+  constructor(dependencies: WriteDoorDependencies) {
+    this.#dependencies = dependencies;
+    this.#lastTime = dependencies.lastEventTime;
+  }
+
+  async execute(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+    if (this.#inFlight >= writesInFlightMax) return rejected({ reason: 'too-many-requests', detail: 'too many writes are waiting for the log', retryAfterSeconds: 1 });
+    this.#inFlight += 1;
+    try {
+      return await this.#decideUntilSettled(type, command, context);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+    const uid = this.#dependencies.uuid();
+    let suffix = this.#dependencies.suffix();
+    let draws = 1;
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const outcome = await this.#attempt(type, command, { uid, suffix, context });
+      if (outcome === 'again') continue;
+      const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && isGenerated(command);
+      if (!collided || draws === generateNameAttemptsMax) return outcome;
+      suffix = this.#dependencies.suffix();
+      draws += 1;
+    }
+    return rejected({ reason: 'stale-version', detail: `the object kept changing: gave up after ${String(writeAttemptsMax)} attempts` });
+  }
+
+  async #attempt(type: ResourceType, command: Command, given: { readonly uid: string; readonly suffix: string; readonly context: WriteContext }): Promise<Attempt> {
+    const { context } = given;
+    const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
+    const target: Target = { type, name, stream: streamName(`object:${type.key}/${name}`), state: this.#state(type, name) };
+    const now = this.#now();
+    const facts: Facts = {
+      type, now, uid: given.uid, suffix: given.suffix,
+      domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation,
+    };
+    const decision = decide(target.state, command, facts);
+    if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
+    const metadata: EventMetadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
+    const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata);
+    if (proposed.data.length > objectBytesMax) return rejected(tooLarge(proposed.data.length));
+    const refused = await this.#claim(target, decision.event, { metadata, dryRun: context.dryRun });
+    if (refused !== undefined) return refused;
+    if (context.dryRun) return { ok: true, bytes: Buffer.from(JSON.stringify(decision.object)), version: decision.object.metadata.version, name, appended: false, warnings: decision.warnings };
+    return this.#append(target, { proposed, decision });
+  }
+
+  #state(type: ResourceType, name: string): State {
+    const head = this.#dependencies.reader.head(type.key, name);
+    if (head.kind !== 'live') return head;
+    const { bytes, revision, position } = head.stored;
+    return { kind: 'live', revision, position, object: storedObject(bytes) };
+  }
+
+  /**
+   * Answers without appending: right only if this node has folded all of the object's stream, which the log itself says
+   * (consistency protocol, 4).
+   */
+  async #confirm(target: Target, decision: Decision): Promise<Attempt> {
+    if (target.name !== '') {
+      const head = await this.#dependencies.log.readLast(target.stream);
+      const folded = target.state.kind === 'absent' ? -1 : target.state.revision;
+      if (head !== undefined && head.revision > folded) return this.#awaitFold(head.position);
+    }
+    if (!decision.ok) return decision;
+    const { metadata } = decision.object;
+    const stored = this.#dependencies.reader.get(target.type.key, metadata.name);
+    if (stored === undefined || stored.revision !== metadata.version) return 'again';
+    return { ok: true, bytes: stored.bytes, version: metadata.version, name: metadata.name, appended: false, warnings: decision.warnings };
+  }
+
+  /** Claims every unique value the event newly holds, in sorted order; undefined when the append may go out. */
+  async #claim(target: Target, event: ObjectEvent, { metadata, dryRun }: { readonly metadata: EventMetadata; readonly dryRun: boolean }): Promise<Attempt | undefined> {
+    if (event.values.length === 0) return undefined;
+    const { log, clock, uuid } = this.#dependencies;
+    const base = expectedOf(target.state);
+    for (const value of await this.#newlyHeld(target, event)) {
+      const claim = { type: target.type.key, value, me: target.stream, base };
+      let result: ClaimResult;
+      if (dryRun) {
+        const holder = await holderElsewhere(log, claim);
+        result = holder === undefined ? { outcome: 'claimed' } : { outcome: 'taken', holder };
+      } else {
+        result = await claimValue({ log, clock, uuid, metadata: () => metadata }, claim);
+      }
+      if (result.outcome === 'taken') return rejected(taken(target.type, value, result.holder));
+      if (result.outcome === 'unavailable') return rejected(unavailable());
+    }
+    return undefined;
+  }
+
+  /** The event's values less those the object's last event holds: judged from events, not by running index functions. */
+  async #newlyHeld(target: Target, event: ObjectEvent): Promise<readonly HeldValue[]> {
+    if (target.state.kind !== 'live') return event.values;
+    const last = await this.#dependencies.log.readLast(target.stream);
+    const before = last === undefined ? undefined : decodeEvent(last).event;
+    if (before === undefined || !isObjectEvent(before)) return event.values;
+    const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
+    return event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`));
+  }
+
+  async #append(target: Target, { proposed, decision }: { readonly proposed: ProposedEvent; readonly decision: Decision & { readonly ok: true } }): Promise<Attempt> {
+    const expected = expectedOf(target.state);
+    const outcome = await this.#appendUntilKnown(target.stream, proposed, expected);
+    if (!outcome.ok) {
+      if (outcome.reason !== 'conflict') return rejected(unavailable());
+      const head = await this.#dependencies.log.readLast(target.stream);
+      return head === undefined ? 'again' : this.#awaitFold(head.position);
+    }
+    const waited = await this.#awaitFold(outcome.position);
+    if (waited !== 'again') return waited;
+    const { metadata } = decision.object;
+    const bytes = answerBytes(decodeEvent({ ...proposed, stream: target.stream, revision: outcome.revision, position: outcome.position }), proposed.data, outcome.position.toString());
+    return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
+  }
+
+  /** An unknown outcome is settled by the same event at the same revision, which the log takes at most once. */
+  async #appendUntilKnown(stream: StreamName, proposed: ProposedEvent, expected: ExpectedRevision): Promise<AppendOutcome> {
+    const { log, clock } = this.#dependencies;
+    let outcome = await log.append(stream, [proposed], expected);
+    for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {
+      await delay(clock, Math.min(2 ** attempt, 250));
+      outcome = await log.append(stream, [proposed], expected);
+    }
+    return outcome;
+  }
+
+  async #awaitFold(position: LogPosition): Promise<Attempt> {
+    const { reader } = this.#dependencies;
+    if (reader.position() >= position) return 'again';
+    const reached = await reader.reached(position, { timeoutMs: freshnessWaitMs * 4 });
+    return reached === 'reached' ? 'again' : rejected(unavailable());
+  }
+
+  #now(): string {
+    this.#lastTime = Math.max(this.#dependencies.clock.now(), this.#lastTime);
+    return new Date(this.#lastTime).toISOString();
+  }
+}
+
+function expectedOf(state: State): ExpectedRevision {
+  return state.kind === 'absent' ? 'absent' : state.revision;
+}
+
+/** The object as decisions know it: the answer without the resourceVersion spliced into it. */
+function storedObject(bytes: Uint8Array): ResourceObject {
+  const { metadata, ...rest } = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
+  const { resourceVersion: _spliced, ...own } = metadata;
+  return { apiVersion: rest.apiVersion, kind: rest.kind, metadata: own, ...rest };
+}
+
+function isGenerated(command: Command): boolean {
+  return command.type === 'create' && nameOf(command.object, 'aaaaa') !== nameOf(command.object, 'bbbbb');
+}
+
+function rejected(rejection: Rejection): WriteOutcome {
+  return { ok: false, rejection };
+}
+
+function unavailable(): Rejection {
+  return { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 };
+}
+
+function tooLarge(bytes: number): Rejection {
+  const detail = `the object must be at most ${String(objectBytesMax)} bytes, is ${String(bytes)}`;
+  return { reason: 'invalid', detail, violations: [{ pointer: '', detail }] };
+}
+
+function taken(type: ResourceType, value: HeldValue, holder: StreamName): Rejection {
+  const name = holder.slice(holder.lastIndexOf('/') + 1);
+  const detail = `${value.index} must be unique among ${type.plural}: "${name}" has this value`;
+  return { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] };
+}

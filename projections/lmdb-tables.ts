@@ -1,0 +1,156 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+import { logPosition, streamRevision, type LogPosition, type StreamRevision } from '../src/log/log.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
+
+/**
+ * The read models' LMDB environment. It is written by `transactionSync` alone, unflushed: a crash of the process loses
+ * nothing, as the kernel holds the pages, and a crash of the machine is recognised by its boot id, after which the tables
+ * are thrown away and rebuilt from the log (consistency protocol, 2).
+ */
+
+/** How far the tables have folded which log. */
+export type Checkpoint = { readonly logId: string; readonly position: LogPosition; readonly eventId: string };
+
+/** A consistent view of the tables, held across turns until `release()`. */
+export type Snapshot = { row(type: TypeKey, name: string): Buffer | undefined; release(): void };
+
+export type Writer = {
+  putRow(type: TypeKey, name: string, row: Buffer): void;
+  /** The object is gone; its stream goes on numbering after `revision`. */
+  putGone(type: TypeKey, name: string, revision: StreamRevision): void;
+  putCheckpoint(checkpoint: Checkpoint): void;
+};
+
+const tablesFormat = 1;
+
+export class LmdbTables {
+  readonly #dir: string;
+  readonly #root: RootDatabase;
+  /** `<type>/<name>` → row. Holds live objects only. */
+  readonly #rows: Database<Buffer, string>;
+  /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
+  readonly #gone: Database<number, string>;
+  readonly #meta: Database<string, string>;
+
+  constructor(dir: string) {
+    mkdirSync(dir, { recursive: true });
+    if (!isTrustworthy(dir)) discard(dir);
+    this.#dir = dir;
+    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 4, maxReaders: 1024, encoding: 'binary' });
+    this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
+    this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
+    this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
+    markUse(dir, { clean: false });
+  }
+
+  checkpoint(): Checkpoint | undefined {
+    const text: unknown = this.#meta.get('checkpoint');
+    return text === undefined ? undefined : decodeCheckpoint(text);
+  }
+
+  row(type: TypeKey, name: string): Buffer | undefined {
+    return this.#rows.get(rowKey(type, name));
+  }
+
+  /** The row in a shared buffer: valid only until the next read of any row. */
+  rowFast(type: TypeKey, name: string): Buffer | undefined {
+    return this.#rows.getBinaryFast(rowKey(type, name));
+  }
+
+  gone(type: TypeKey, name: string): StreamRevision | undefined {
+    const revision: unknown = this.#gone.get(rowKey(type, name));
+    return typeof revision === 'number' ? streamRevision(revision) : undefined;
+  }
+
+  /** A type's rows in order of name, starting after `after`. */
+  rows(type: TypeKey, options: { readonly after: string | undefined; readonly limit: number }): readonly { readonly name: string; readonly row: Buffer }[] {
+    const prefix = `${type}/`;
+    const start = options.after === undefined ? prefix : `${prefix}${options.after}\u0001`;
+    const range = this.#rows.getRange({ start, end: `${type}0`, limit: options.limit });
+    return Array.from(range, ({ key, value }) => ({ name: key.slice(prefix.length), row: value }));
+  }
+
+  snapshot(): Snapshot {
+    const transaction: Transaction = this.#root.useReadTransaction();
+    let held = true;
+    return {
+      row: (type, name) => this.#rows.get(rowKey(type, name), { transaction }),
+      release: () => {
+        if (held) transaction.done();
+        held = false;
+      },
+    };
+  }
+
+  /** Runs `write` in one transaction, visible to every read from the moment this returns. A throw rolls all of it back. */
+  commit(write: (writer: Writer) => void): void {
+    this.#root.transactionSync(() => { write(this.#writer); });
+    this.#root.resetReadTxn();
+  }
+
+  /** Flushes, so that the tables can be trusted even by another boot. */
+  async close(): Promise<void> {
+    await this.#root.close();
+    const file = openSync(join(this.#dir, 'tables.mdb'), 'r+');
+    fsyncSync(file);
+    closeSync(file);
+    markUse(this.#dir, { clean: true });
+  }
+
+  readonly #writer: Writer = {
+    putRow: (type, name, row) => {
+      this.#rows.putSync(rowKey(type, name), row);
+    },
+    putGone: (type, name, revision) => {
+      this.#rows.removeSync(rowKey(type, name));
+      this.#gone.putSync(rowKey(type, name), revision);
+    },
+    putCheckpoint: ({ logId, position, eventId }) => {
+      this.#meta.putSync('checkpoint', JSON.stringify({ logId, position: position.toString(), eventId }));
+    },
+  };
+}
+
+function rowKey(type: TypeKey, name: string): string {
+  return `${type}/${name}`;
+}
+
+function decodeCheckpoint(text: unknown): Checkpoint {
+  const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+  if (typeof raw !== 'object' || raw === null) throw new Error('the read models\' checkpoint does not decode');
+  const { logId, position, eventId } = raw as Record<string, unknown>;
+  if (typeof logId !== 'string' || typeof position !== 'string' || typeof eventId !== 'string') throw new Error('the read models\' checkpoint does not decode');
+  return { logId, position: logPosition(BigInt(position)), eventId };
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    // No such file beside Linux: every unclean end then counts as a crash of the machine.
+    return 'unknown';
+  }
+}
+
+function isTrustworthy(dir: string): boolean {
+  try {
+    const mark: unknown = JSON.parse(readFileSync(join(dir, 'use.json'), 'utf8'));
+    if (typeof mark !== 'object' || mark === null) return false;
+    const { format, clean, boot } = mark as Record<string, unknown>;
+    return format === tablesFormat && (clean === true || (boot === bootId() && boot !== 'unknown'));
+  } catch {
+    return false;
+  }
+}
+
+function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
+  writeFileSync(join(dir, 'use.json'), JSON.stringify({ format: tablesFormat, clean, boot: bootId() }), { flush: true });
+}
+
+/** Throws the read models away: they are rebuilt from the log. */
+export function discard(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+}

@@ -1,0 +1,73 @@
+import { logPosition, streamRevision, type LogPosition, type StreamRevision } from '../src/log/log.ts';
+import type { StoredObject } from '../src/read/objects.ts';
+
+/**
+ * One row of the object table: what is needed of an object without parsing it, then the exact bytes of its answer.
+ *
+ *   0  u8   format (1)
+ *   1  u8   flags: 1 deletion requested, 2 has finalizers
+ *   2  u32  revision
+ *   6  u64  position
+ *  14  u32  length of the index entry, 0 when its type was not registered at the time
+ *  18  …    the index entry (entry-codec.ts), then the answer
+ *
+ * Little-endian.
+ */
+const format = 1;
+const headerBytes = 18;
+const flagDeletion = 1;
+const flagFinalizers = 2;
+
+export type Row = {
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+  readonly deletionRequested: boolean;
+  readonly finalizers: boolean;
+  /** Empty when there is none. */
+  readonly entry: Uint8Array;
+  readonly answer: Uint8Array;
+};
+
+export function encodeRow(row: Row): Buffer {
+  const bytes = Buffer.allocUnsafe(headerBytes + row.entry.length + row.answer.length);
+  bytes[0] = format;
+  bytes[1] = (row.deletionRequested ? flagDeletion : 0) | (row.finalizers ? flagFinalizers : 0);
+  bytes.writeUInt32LE(row.revision, 2);
+  bytes.writeBigUInt64LE(row.position, 6);
+  bytes.writeUInt32LE(row.entry.length, 14);
+  bytes.set(row.entry, headerBytes);
+  bytes.set(row.answer, headerBytes + row.entry.length);
+  return bytes;
+}
+
+/** The views returned share `bytes`. */
+export function decodeRow(bytes: Buffer): Row {
+  const answerAt = answerStart(bytes);
+  const flags = bytes[1] ?? 0;
+  return {
+    revision: streamRevision(bytes.readUInt32LE(2)),
+    position: logPosition(bytes.readBigUInt64LE(6)),
+    deletionRequested: (flags & flagDeletion) !== 0,
+    finalizers: (flags & flagFinalizers) !== 0,
+    entry: bytes.subarray(headerBytes, answerAt),
+    answer: bytes.subarray(answerAt),
+  };
+}
+
+export function storedOf(bytes: Buffer): StoredObject {
+  return {
+    bytes: bytes.subarray(answerStart(bytes)),
+    revision: streamRevision(bytes.readUInt32LE(2)),
+    position: logPosition(bytes.readBigUInt64LE(6)),
+  };
+}
+
+/** Where the answer begins. */
+export function answerStart(bytes: Buffer): number {
+  if (bytes[0] !== format) throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
+  return headerBytes + bytes.readUInt32LE(14);
+}
+
+export function entryOfRow(bytes: Buffer): Buffer {
+  return bytes.subarray(headerBytes, answerStart(bytes));
+}

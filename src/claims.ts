@@ -1,0 +1,114 @@
+import { delay, type Clock } from './base/clock.ts';
+import { claimPendingWaitMs, writeAttemptsMax } from './limits.ts';
+import type { ClaimEvent, Event, EventMetadata, HeldValue } from './command/event.ts';
+import { decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
+import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamName } from './log/log.ts';
+import type { ResourceObject } from './resource/object.ts';
+import type { TypeKey } from './resource/index-entry.ts';
+
+/**
+ * Unique values without a transaction over several streams (consistency protocol, 1; model-checked there: nothing in here
+ * may be shortened). A claim stream's last event says who may hold the value, and through which revision an attempt of that
+ * holder may still land. A value is held when the holder's last event says so.
+ */
+
+export type ClaimResult =
+  | { readonly outcome: 'claimed' }
+  | { readonly outcome: 'taken'; readonly holder: StreamName }
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+export type ClaimsDependencies = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+};
+
+/** An expected revision as a number that orders: -1 is absent. */
+function ordinal(expected: ExpectedRevision): number {
+  return expected === 'absent' ? -1 : expected;
+}
+
+export function claimStream(type: TypeKey, value: HeldValue): StreamName {
+  return streamName(`claim:${type}/${value.index}/${value.hash}`);
+}
+
+/** Claims `value` for an append to `me` that expects `base`. Only after 'claimed' may that append be sent. */
+export async function claimValue(dependencies: ClaimsDependencies, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
+  const stream = claimStream(claim.type, claim.value);
+  const base = ordinal(claim.base);
+  const waited = { until: undefined as number | undefined };
+  for (let attempt = 0; attempt < writeAttemptsMax * 16; attempt += 1) {
+    const last = await dependencies.log.readLast(stream);
+    const standing = last === undefined ? undefined : claimOf(last);
+    const next = await judge(dependencies, claim, { standing, base, waited });
+    if (typeof next === 'object') return next;
+    if (next === 'again') continue;
+    const through = standing?.type === 'ValueClaimed' && standing.holder === claim.me ? Math.max(standing.through, base) : base;
+    const event: ClaimEvent = { type: 'ValueClaimed', holder: claim.me, through };
+    const appended = await append(dependencies, stream, event, last?.revision ?? 'absent');
+    if (appended.ok) return { outcome: 'claimed' };
+    if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
+  }
+  return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
+}
+
+/** Whether somebody else holds the value now; appends nothing. */
+export async function holderElsewhere(log: EventLog, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
+  const last = await log.readLast(claimStream(claim.type, claim.value));
+  const standing = last === undefined ? undefined : claimOf(last);
+  if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return undefined;
+  const holder = streamName(standing.holder);
+  const head = await log.readLast(holder);
+  return head !== undefined && holds(head, claim.value) ? holder : undefined;
+}
+
+type Judgement = { readonly standing: ClaimEvent | undefined; readonly base: number; readonly waited: { until: number | undefined } };
+
+async function judge(dependencies: ClaimsDependencies, claim: { readonly value: HeldValue; readonly me: StreamName }, { standing, waited }: Judgement): Promise<'append' | 'again' | ClaimResult> {
+  if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return 'append';
+  const { log, clock } = dependencies;
+  const holder = streamName(standing.holder);
+  const head = await log.readLast(holder);
+  const revision = head?.revision ?? -1;
+  if (head !== undefined && holds(head, claim.value)) return { outcome: 'taken', holder };
+  if (revision > standing.through) return 'append';
+  // Behind what the claim's writer saw: this read is stale, as a later one will show.
+  if (revision < standing.through) {
+    await delay(clock, 1);
+    return 'again';
+  }
+  waited.until ??= clock.monotonic() + claimPendingWaitMs;
+  if (clock.monotonic() < waited.until) {
+    await delay(clock, 5);
+    return 'again';
+  }
+  waited.until = undefined;
+  const fenced = await append(dependencies, holder, fenceOf(head), head?.revision ?? 'absent');
+  return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
+}
+
+/** Repeats the whole object one revision on, or takes an absent name's first revision: the pending append cannot land any more. */
+function fenceOf(head: RecordedEvent | undefined): Event {
+  if (head === undefined) return { type: 'NameFenced', values: [] };
+  const { event } = decodeEvent(head);
+  if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return { type: 'NameFenced', values: [] };
+  const object: ResourceObject = { ...event.object, metadata: { ...event.object.metadata, version: head.revision + 1 } };
+  return { type: 'NameFenced', object, values: event.values };
+}
+
+function claimOf(recorded: RecordedEvent): ClaimEvent {
+  const { event } = decodeEvent(recorded);
+  if (event.type === 'ValueClaimed' || event.type === 'ValueReleased') return event;
+  throw new Error(`the claim stream ${recorded.stream} holds a ${event.type}`);
+}
+
+/** Whether the object's last event says that it holds the value. */
+function holds(head: RecordedEvent, value: HeldValue): boolean {
+  const { event } = decodeEvent(head);
+  return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
+}
+
+async function append(dependencies: ClaimsDependencies, stream: StreamName, event: Event, expected: ExpectedRevision): Promise<AppendOutcome> {
+  return dependencies.log.append(stream, [encodeEvent(dependencies.uuid(), event, dependencies.metadata())], expected);
+}
