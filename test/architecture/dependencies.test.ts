@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t from 'tap';
+
+import { repository } from './repository.ts';
+
+const folders = ['src', 'projections', 'reconcilers', 'plugins', 'test', 'bench', 'demo'];
+
+type Violation = { readonly rule: { readonly name: string }; readonly from: string; readonly to: string };
+
+/** Runs dependency-cruiser with the project's rules on the sources under `folder`. */
+async function violationsIn(folder: string): Promise<readonly Violation[]> {
+  const cruiser = join(repository, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
+  const rules = join(repository, 'test', 'architecture', 'dependency-rules.cjs');
+  const present = folders.filter((name) => existsSync(join(folder, name)));
+  const args = [cruiser, '--config', rules, '--output-type', 'json', ...present];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, maxBuffer: 64 * 1_048_576 });
+  const { summary } = JSON.parse(stdout) as { readonly summary: { readonly totalCruised: number; readonly violations: readonly Violation[] } };
+  if (summary.totalCruised === 0) throw new Error(`nothing was cruised in ${folder}`);
+  return summary.violations;
+}
+
+t.test('the sources keep to the rings', async (t) => {
+  const violations = await violationsIn(repository);
+  t.strictSame(violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`), []);
+});
+
+/** Each file of a small tree that breaks nothing: path → imports. */
+const sound: Readonly<Record<string, readonly string[]>> = {
+  'src/main.ts': ['./server.ts', './config.ts'],
+  'src/server.ts': ['./http/app.ts', './log/lmdb-log.ts', './plugin/runtime.ts', '../projections/lmdb-table.ts', '../reconcilers/queue.ts', './watch/hub.ts', './auth/authorize.ts', './config.ts'],
+  'src/config.ts': ['./limits.ts'],
+  'src/limits.ts': [],
+  'src/base/clock.ts': [],
+  'src/resource/object.ts': ['../base/clock.ts', '../limits.ts'],
+  'src/command/decide.ts': ['../resource/object.ts', '../log/log.ts', 'node:crypto', 'fast-json-patch'],
+  'src/log/log.ts': ['../base/clock.ts'],
+  'src/log/event-codec.ts': ['./log.ts', '../command/decide.ts'],
+  'src/log/lmdb-log.ts': ['./log.ts', 'lmdb', 'node:fs'],
+  'src/read/objects.ts': ['../resource/object.ts', '../log/log.ts'],
+  'src/auth/authorize.ts': ['../read/objects.ts'],
+  'src/watch/hub.ts': ['../read/objects.ts', '../auth/authorize.ts'],
+  'src/execute.ts': ['./log/event-codec.ts', './command/decide.ts', './plugin/type-registry.ts'],
+  'src/plugin/plugin.ts': ['../resource/object.ts'],
+  'src/plugin/type-registry.ts': ['../resource/object.ts'],
+  'src/plugin/runtime.ts': ['./plugin.ts', './type-registry.ts', '../execute.ts'],
+  'src/http/app.ts': ['koa', 'ws', '../execute.ts', '../watch/hub.ts'],
+  'projections/lmdb-table.ts': ['lmdb', '../src/read/objects.ts', '../src/plugin/type-registry.ts'],
+  'reconcilers/queue.ts': ['../src/execute.ts', '../src/read/objects.ts'],
+  'plugins/content/posts.ts': ['../../src/plugin/plugin.ts'],
+  'test/hub.test.ts': ['../src/watch/hub.ts', 'ws', 'fast-check'],
+};
+
+/** One more import each, and the rule that must name it. */
+const breaches: readonly (readonly [rule: string, file: string, breach: string])[] = [
+  ['no-cycle', 'src/log/log.ts', '../log/event-codec.ts'],
+  ['no-dead-file', 'src/watch/orphan.ts', '../read/objects.ts'],
+  ['no-missing-file', 'src/watch/hub.ts', './nowhere.ts'],
+  ['pure-does-no-io', 'src/command/decide.ts', 'node:fs'],
+  ['pure-does-no-io', 'src/resource/object.ts', 'lmdb'],
+  ['base-is-the-leaf', 'src/base/clock.ts', '../resource/object.ts'],
+  ['pure-points-inward', 'src/command/decide.ts', '../read/objects.ts'],
+  ['pure-points-inward', 'src/resource/object.ts', '../execute.ts'],
+  ['log-words-are-a-leaf', 'src/log/log.ts', '../resource/object.ts'],
+  ['ports-know-only-pure', 'src/read/objects.ts', '../watch/hub.ts'],
+  ['ports-know-only-pure', 'src/plugin/plugin.ts', './runtime.ts'],
+  ['services-use-ports', 'src/watch/hub.ts', '../log/lmdb-log.ts'],
+  ['services-use-ports', 'src/execute.ts', './http/app.ts'],
+  ['services-use-ports', 'src/auth/authorize.ts', '../config.ts'],
+  ['log-adapters-stand-alone', 'src/log/lmdb-log.ts', '../execute.ts'],
+  ['plugin-adapters-use-services', 'src/plugin/runtime.ts', '../http/app.ts'],
+  ['config-reads-limits', 'src/config.ts', './execute.ts'],
+  ['http-uses-services', 'src/http/app.ts', '../../projections/lmdb-table.ts'],
+  ['http-uses-services', 'src/http/app.ts', '../log/lmdb-log.ts'],
+  ['projections-only-fold', 'projections/lmdb-table.ts', '../src/execute.ts'],
+  ['reconcilers-read-and-command', 'reconcilers/queue.ts', '../projections/lmdb-table.ts'],
+  ['plugins-see-one-door', 'plugins/content/posts.ts', '../../src/execute.ts'],
+  ['one-home-for-koa', 'src/server.ts', 'koa'],
+  ['one-home-for-ws', 'src/watch/hub.ts', 'ws'],
+  ['one-home-for-lmdb', 'src/server.ts', 'lmdb'],
+  ['one-home-for-lmdb', 'projections/indexes.ts', 'lmdb'],
+  ['tests-are-not-shipped', 'src/http/app.ts', '../../test/hub.test.ts'],
+  ['dev-packages-are-not-shipped', 'src/http/app.ts', 'fast-check'],
+];
+
+function plant(folder: string, files: Readonly<Record<string, readonly string[]>>): void {
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  for (const [path, imports] of Object.entries(files)) write(path, `${imports.map((from) => `import '${from}';`).join('\n')}\nexport {};\n`);
+  const packages = ['koa', 'ws', 'lmdb', 'fast-json-patch'];
+  for (const name of [...packages, 'fast-check']) {
+    write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'main.js' }));
+    write(`node_modules/${name}/main.js`, 'module.exports = {};\n');
+  }
+  const dependencies = Object.fromEntries(packages.map((name) => [name, '1.0.0']));
+  write('package.json', JSON.stringify({ name: 'planted', type: 'module', dependencies, devDependencies: { 'fast-check': '1.0.0' } }));
+  write('tsconfig.json', JSON.stringify({ compilerOptions: { module: 'nodenext', rewriteRelativeImportExtensions: true } }));
+}
+
+t.test('a tree that keeps to the rings passes', async (t) => {
+  const folder = t.testdir();
+  plant(folder, sound);
+  t.strictSame(await violationsIn(folder), []);
+});
+
+t.test('every forbidden import is caught by the rule named for it', async (t) => {
+  const folder = t.testdir();
+  const broken: Record<string, readonly string[]> = { ...sound };
+  for (const [, file, breach] of breaches) broken[file] = [...(broken[file] ?? []), breach];
+  plant(folder, broken);
+  const violations = await violationsIn(folder);
+  for (const [rule, file, breach] of breaches) {
+    const target = breach.replace(/^(?:node:|(?:\.{1,2}\/)+)/u, '');
+    const caught = violations.some((violation) => violation.rule.name === rule && (rule === 'no-dead-file' || rule === 'no-cycle'
+      ? [violation.from, violation.to].includes(file)
+      : violation.from === file && violation.to.includes(target)));
+    t.ok(caught, `${rule}: ${file} → ${breach}`);
+  }
+});

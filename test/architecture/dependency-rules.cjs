@@ -1,0 +1,51 @@
+/**
+ * Who may import whom. Inner rings know nothing of outer ones:
+ *
+ *   pure ← ports ← services ← adapters (never each other) ← root
+ *
+ * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
+ * tree that breaks it on purpose.
+ */
+const pure = '^src/((base|resource|command)/|limits\\.ts$)';
+const ports = '^src/(log/(log|event-codec)|read/[^/]+|auth/permission-reader|plugin/plugin)\\.ts$';
+const registry = '^src/plugin/type-registry\\.ts$';
+/** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
+const services = '^src/(auth/|watch/|(execute|claims)\\.ts$|plugin/type-registry\\.ts$)';
+const root = '^src/(main|server)\\.ts$';
+const ours = '^(src|projections|reconcilers|plugins)/';
+/** What a pure file may take from outside: computations without state, input or output. */
+const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
+
+const only = (name, from, ...may) =>
+  ({ name, severity: 'error', from: { path: from, pathNot: root }, to: { path: ours, pathNot: [from, ...may] } });
+const home = (name, from, pkg) =>
+  ({ name, severity: 'error', from: { pathNot: [from, '^(test|bench|demo)/', 'node_modules'] }, to: { path: `node_modules/(@types/)?${pkg}/` } });
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycle', severity: 'error', from: { path: ours }, to: { circular: true } },
+    { name: 'no-dead-file', severity: 'error', from: { path: '^src/main\\.ts$' }, to: { path: '^(src|projections|reconcilers)/', reachable: false } },
+    { name: 'no-missing-file', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'pure-does-no-io', severity: 'error', from: { path: pure }, to: { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: computations } },
+    only('base-is-the-leaf', '^src/base/'),
+    // Revisions and stream names are words of the pure ring too; the file that defines them knows only `base`.
+    only('pure-points-inward', pure, '^src/log/log\\.ts$'),
+    only('log-words-are-a-leaf', '^src/log/log\\.ts$', '^src/base/'),
+    only('ports-know-only-pure', ports, pure),
+    only('services-use-ports', services, pure, ports),
+    only('log-adapters-stand-alone', '^src/log/', pure, ports),
+    only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
+    only('config-reads-limits', '^src/config\\.ts$', pure),
+    only('http-uses-services', '^src/http/', pure, ports, services),
+    only('projections-only-fold', '^projections/', pure, ports, registry),
+    only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/execute\\.ts$'),
+    only('plugins-see-one-door', '^plugins/', '^src/plugin/plugin\\.ts$', '^src/resource/'),
+    home('one-home-for-koa', '^src/http/', '(koa|@koa)'),
+    home('one-home-for-ws', '^src/http/', 'ws'),
+    home('one-home-for-lmdb', '^(src/log|projections)/lmdb-[^/]+\\.ts$', 'lmdb'),
+    { name: 'tests-are-not-shipped', severity: 'error', from: { path: ours }, to: { path: '^(test|bench|demo)/' } },
+    { name: 'dev-packages-are-not-shipped', severity: 'error', from: { path: '^(src|projections|reconcilers)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' } },
+  ],
+  options: { doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true, tsConfig: { fileName: 'tsconfig.json' } },
+};

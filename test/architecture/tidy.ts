@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import ts from 'typescript';
+
+/** The house rules that neither the compiler nor the dependency rules hold; each answers its findings as `place: what`. */
+
+export type Source = { readonly path: string; readonly text: string };
+
+/** Shipped code is held tighter than what tests it. */
+const bounds = {
+  shipped: { fileLinesMax: 300, functionLinesMax: 60 },
+  supporting: { fileLinesMax: 600, functionLinesMax: 200 },
+};
+
+function boundsOf(path: string): { readonly fileLinesMax: number; readonly functionLinesMax: number } {
+  return /^(?:src|projections|reconcilers|plugins|scripts)\//u.test(path) ? bounds.shipped : bounds.supporting;
+}
+
+export function tooLong({ path, text }: Source): readonly string[] {
+  const { fileLinesMax, functionLinesMax } = boundsOf(path);
+  const findings: string[] = [];
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lineOf = (position: number): number => file.getLineAndCharacterOfPosition(position).line;
+  const lines = lineOf(text.trimEnd().length) + 1;
+  if (lines > fileLinesMax) findings.push(`${path}: ${lines.toString()} lines, at most ${fileLinesMax.toString()}`);
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const first = lineOf(node.getStart(file));
+      const length = lineOf(node.end) - first + 1;
+      if (length > functionLinesMax) findings.push(`${path}:${(first + 1).toString()}: a function of ${length.toString()} lines, at most ${functionLinesMax.toString()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return findings;
+}
+
+const emptyNames = /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$|-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u;
+
+export function badlyNamed(path: string): readonly string[] {
+  return emptyNames.test(path) ? [`${path}: a file is named for its one concept`] : [];
+}
+
+/** Each with what to do instead. The brackets keep this list from finding itself. */
+const phrases: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:TO[D]O|FIX[M]E|X{3}|HAC[K])\b/u, 'finish it or leave it out'],
+  [/^(?:<{7}|>{7}) /mu, 'a merge is not finished'],
+  [/(?<![\w.])\/(?:work|home\/\w+|Users\/\w+)\//u, 'no path of one machine'],
+  [/\b(?:issue|ticket|task) #?\d+\b/iu, 'say what is so, not where it was asked'],
+  [/\b(?:coding agen[t]|ai agen[t]|language mode[l]|copilo[t]|chatbo[t])s?\b/iu, 'the project speaks of itself alone'],
+  [/\bregistry\.(?:npm|yarn|node)[a-z]*\./iu, 'no registry is named: the user chooses theirs'],
+];
+
+export function badPhrases({ path, text }: Source): readonly string[] {
+  return phrases.flatMap(([pattern, instead]) => {
+    const found = pattern.exec(text);
+    if (found === null) return [];
+    const line = text.slice(0, found.index).split('\n').length;
+    return [`${path}:${line.toString()}: ${JSON.stringify(found[0])}: ${instead}`];
+  });
+}
+
+/** A lock that names where its packages came from ties everyone to that place. */
+export function lockProblems(lock: string): readonly string[] {
+  const { packages = {} } = JSON.parse(lock) as { packages?: Record<string, { resolved?: string; version?: string; link?: boolean }> };
+  const findings: string[] = [];
+  for (const [path, entry] of Object.entries(packages)) {
+    if (path !== '' && entry.resolved !== undefined) findings.push(`package-lock.json: ${path} says where it was resolved`);
+    if (path !== '' && entry.version === undefined) findings.push(`package-lock.json: ${path} has no version`);
+  }
+  const named = /https?:\/\/[^"\s]*(?:registry|artifactory|nexus|verdaccio)[^"\s]*/iu.exec(lock);
+  if (named !== null) findings.push(`package-lock.json: names ${named[0]}`);
+  return findings;
+}
+
+/** The anchors of a Markdown text, as they are made from its headings. */
+export function anchorsOf(markdown: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutFences(markdown).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gmu)) {
+    const anchor = heading.replaceAll(/[`*]|\]\([^)]*\)|\[/gu, '').toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/gu, '-');
+    let unique = anchor;
+    for (let copy = 1; anchors.has(unique); copy += 1) unique = `${anchor}-${copy.toString()}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+/** Links inside the repository that lead nowhere. */
+export function deadLinks({ path, text }: Source, root: string, read: (path: string) => string): readonly string[] {
+  const findings: string[] = [];
+  for (const [, target = ''] of withoutCode(text).matchAll(/\]\(\s*<?([^)>\s]+)>?(?:\s+"[^"]*")?\s*\)/gu)) {
+    if (/^[a-z][a-z0-9+.-]*:/iu.test(target)) continue;
+    const [file = '', anchor] = target.split('#', 2);
+    const linked = file === '' ? path : join(file.startsWith('/') ? '' : dirname(path), decodeURIComponent(file));
+    if (!existsSync(join(root, linked))) findings.push(`${path}: ${target} does not exist`);
+    else if (anchor !== undefined && linked.endsWith('.md') && !anchorsOf(read(linked)).has(anchor)) findings.push(`${path}: ${target} has no such heading`);
+  }
+  return findings;
+}
+
+function withoutFences(markdown: string): string {
+  return markdown.replaceAll(/^(```|~~~)[\s\S]*?^\1/gmu, '');
+}
+
+function withoutCode(markdown: string): string {
+  return withoutFences(markdown).replaceAll(/`[^`\n]*`/gu, '``');
+}
