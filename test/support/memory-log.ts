@@ -113,10 +113,13 @@ export class MemoryLog implements EventLog {
 
   async *#read(options: SubscribeOptions, until: LogPosition | undefined): AsyncGenerator<readonly RecordedEvent[]> {
     const end = until ?? Infinity;
+    const aborted = (): boolean => options.signal?.aborted === true;
     let taken = 0;
-    for (let last = options.after; last < end && options.signal?.aborted !== true; ) {
-      if (this.#closed && until !== undefined) throw new Error('the log was closed while it was read');
-      if (this.#closed) return;
+    for (let last = options.after; last < end && !aborted(); ) {
+      if (this.#closed) {
+        if (until === undefined) return;
+        throw new Error('the log was closed while it was read');
+      }
       const appends = this.#nextAppends(taken);
       taken += appends.length;
       last = appends.at(-1)?.at(-1)?.position ?? last;
