@@ -17,7 +17,8 @@ export type Checkpoint = { readonly logId: string; readonly position: LogPositio
 export type Snapshot = { row(type: TypeKey, name: string): Buffer | undefined; release(): void };
 
 export type Writer = {
-  putRow(type: TypeKey, name: string, row: Buffer): void;
+  /** `recreated`: the name stood among the gone. */
+  putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** The object is gone; its stream goes on numbering after `revision`. */
   putGone(type: TypeKey, name: string, revision: StreamRevision): void;
   putCheckpoint(checkpoint: Checkpoint): void;
@@ -100,8 +101,9 @@ export class LmdbTables {
   }
 
   readonly #writer: Writer = {
-    putRow: (type, name, row) => {
+    putRow: (type, name, row, { recreated }) => {
       this.#rows.putSync(rowKey(type, name), row);
+      if (recreated) this.#gone.removeSync(rowKey(type, name));
     },
     putGone: (type, name, revision) => {
       this.#rows.removeSync(rowKey(type, name));

@@ -197,9 +197,9 @@ function expectedOf(state: State): ExpectedRevision {
 
 /** The object as decisions know it: the answer without the resourceVersion spliced into it. */
 function storedObject(bytes: Uint8Array): ResourceObject {
-  const { metadata, ...rest } = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
-  const { resourceVersion: _spliced, ...own } = metadata;
-  return { apiVersion: rest.apiVersion, kind: rest.kind, metadata: own, ...rest };
+  const shown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
+  const { resourceVersion: _spliced, ...metadata } = shown.metadata;
+  return { ...shown, metadata };
 }
 
 function isGenerated(command: Command): boolean {

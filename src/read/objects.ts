@@ -14,6 +14,14 @@ export type StoredObject = {
   readonly position: LogPosition;
 };
 
+/** Too many long lists are being read at once: the caller tries again later. */
+export class SnapshotsExhaustedError extends Error {
+  constructor(held: number) {
+    super(`${String(held)} long lists are being read already`);
+    this.name = 'SnapshotsExhaustedError';
+  }
+}
+
 /** What stands in an object's stream: the base of every decision. */
 export type StreamHead =
   | { readonly kind: 'absent' }
@@ -46,6 +54,8 @@ export type ObjectReader = {
   head(type: TypeKey, name: string): StreamHead;
   /** Throws for a type whose indexes are not ready. */
   list(type: TypeKey, query: ListQuery): ListPage;
+  /** The same objects one by one, exactly as they are at `position`: a watch's initial state. */
+  objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> };
   /** The name of the object that holds `key` in the unique index at `index`, as this node knows it: a hint (protocol, 1). */
   holderOf(type: TypeKey, index: number, key: string | number): string | undefined;
   /**
@@ -66,7 +76,9 @@ export type Change = {
   /** What indexes held before and hold after; undefined where there was or is no object, or the type is not registered. */
   readonly before: IndexEntry | undefined;
   readonly after: IndexEntry | undefined;
-  /** `after`, or the entry of the last state of a deleted object: whom a collector or an audit trail concerns. */
+  /** The answer's JSON before the change; undefined where there was no object. Made only when asked for. */
+  readonly previousBytes: (() => Uint8Array) | undefined;
+  /** Of the state after the change: marked for deletion, and held back by finalizers. */
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
 };
