@@ -105,3 +105,7 @@ export const shutdownMs = 10_000;
 
 /** Operations of one JSON Patch: each may touch the whole document. */
 export const jsonPatchOperationsMax = 1_000;
+
+/** Objects removed at once, and the longest wait before a failed removal is tried again. */
+export const collectorConcurrencyMax = 32;
+export const collectorRetryMsMax = 30_000;

@@ -41,7 +41,7 @@ export type ListPage = {
   /** Objects after this page's last one. */
   readonly remaining: number;
   /**
-   * The objects' JSON in slices joined with commas (no leading or trailing one). A short page is one slice made at once; a
+
    * long one is read slice by slice from a snapshot at `position`, released when iteration ends or is abandoned.
    */
   readonly items: Uint8Array | AsyncIterable<Uint8Array>;
@@ -54,6 +54,8 @@ export type ObjectReader = {
   head(type: TypeKey, name: string): StreamHead;
   /** Throws for a type whose indexes are not ready. */
   list(type: TypeKey, query: ListQuery): ListPage;
+  /** The names of all that match, in order. */
+  names(type: TypeKey, query: ListQuery): readonly string[];
   /** The same objects one by one, exactly as they are at `position`: a watch's initial state. */
   objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> };
   /** The name of the object that holds `key` in the unique index at `index`, as this node knows it: a hint (protocol, 1). */
