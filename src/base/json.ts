@@ -1,0 +1,226 @@
+/** What JSON can say. `JsonValue` of resource/object.ts is the same structure: this ring may not look outward. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
+
+export type JsonProblem = {
+  readonly detail: string;
+  /** Byte offset where the problem was noticed; absent when it has no place (an empty body). */
+  readonly offset?: number;
+};
+
+export type DecodedJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: JsonProblem };
+
+/**
+ * JSON from a stranger (RFC 8259), stricter than `JSON.parse` where two readers could disagree about one text: malformed
+ * UTF-8, duplicate keys, `__proto__`, numbers too large for a double and nesting past `depthMax` are refused.
+ *
+ * The common case costs one scan and one walk beside the engine's own parser: as many colons outside strings as keys in the
+ * tree means that no key was lost to a duplicate, so only a mismatch is searched for its place.
+ */
+export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
+  if (bytes.length === 0) return refused('the body is empty');
+  const scanned = scan(bytes, options.depthMax);
+  if (scanned.tooDeepAt !== undefined) {
+    return refused(`the body nests deeper than ${String(options.depthMax)} levels`, scanned.tooDeepAt);
+  }
+  const text = utf8(bytes);
+  if (text === undefined) return refused('the body is not valid UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: new Locator(text).problem() };
+  }
+  const tally = { keys: 0, forbidden: false };
+  if (!isClean(value, tally) || tally.forbidden || tally.keys !== scanned.colons) {
+    return { ok: false, problem: new Locator(text).problem() };
+  }
+  return { ok: true, value };
+}
+
+/** Equal as JSON: the order of members does not count, the order of elements does. */
+export function deepEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    return Array.isArray(right) && left.length === right.length && left.every((element: unknown, place) => deepEqual(element, right[place]));
+  }
+  if (Array.isArray(right)) return false;
+  const members = new Map(Object.entries(right));
+  const entries = Object.entries(left);
+  return entries.length === members.size && entries.every(([member, value]) => members.has(member) && deepEqual(value, members.get(member)));
+}
+
+function refused(detail: string, offset?: number): DecodedJson {
+  return { ok: false, problem: offset === undefined ? { detail } : { detail, offset } };
+}
+
+/** Malformed UTF-8 always decodes to U+FFFD, so only a text that holds one, which few do, is compared byte by byte. */
+function utf8(bytes: Uint8Array): string | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
+  return !text.includes('\ufffd') || Buffer.from(text, 'utf8').equals(buffer) ? text : undefined;
+}
+
+const quote = 0x22, backslash = 0x5c, colon = 0x3a, brace = 0x7b, bracket = 0x5b, closingBrace = 0x7d, closingBracket = 0x5d;
+
+/** Right for valid JSON; on anything else it only has to end. */
+function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; readonly tooDeepAt: number | undefined } {
+  let colons = 0;
+  let depth = 0;
+  const { length } = bytes;
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      for (at += 1; at < length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+    } else if (byte === colon) {
+      colons += 1;
+    } else if (byte === brace || byte === bracket) {
+      depth += 1;
+      if (depth > depthMax) return { colons, tooDeepAt: at };
+    } else if (byte === closingBrace || byte === closingBracket) {
+      depth -= 1;
+    }
+  }
+  return { colons, tooDeepAt: undefined };
+}
+
+/** Counts every key of a parsed tree and notes what is refused. `for in` is the engine's fastest walk of plain objects. */
+function isClean(value: unknown, tally: { keys: number; forbidden: boolean }): value is Json {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) tally.forbidden = true;
+  } else if (Array.isArray(value)) {
+    for (const element of value) isClean(element, tally);
+  } else if (isMembers(value)) {
+    for (const member in value) {
+      tally.keys += 1;
+      if (member === '__proto__') tally.forbidden = true;
+      else isClean(value[member], tally);
+    }
+  }
+  return true;
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const whitespace = /[ \t\n\r]*/y;
+const stringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const wordToken = /true|false|null/y;
+
+/** Reads a refused text once more, slowly, for the first thing wrong with it. Depth is bounded before it is called. */
+class Locator {
+  readonly #text: string;
+  /** UTF-16 offset of the next character to read. */
+  #at = 0;
+  /** The first problem met; everything after it is only unwinding. */
+  #problem: JsonProblem | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  problem(): JsonProblem {
+    this.#value('');
+    this.#skip(whitespace);
+    if (this.#problem === undefined && this.#at < this.#text.length) this.#unexpected('the end of the body');
+    return this.#problem ?? { detail: 'the body is not valid JSON' };
+  }
+
+  #value(pointer: string): void {
+    this.#skip(whitespace);
+    const next = this.#text[this.#at];
+    if (next === '{') this.#members(pointer);
+    else if (next === '[') this.#elements(pointer);
+    else if (next === '"') this.#string();
+    else if (next === '-' || (next !== undefined && next >= '0' && next <= '9')) this.#number(pointer);
+    else if (!this.#skip(wordToken)) this.#unexpected('a value');
+  }
+
+  #members(pointer: string): void {
+    const seen = new Set<string>();
+    this.#sequence('}', () => {
+      const start = this.#at;
+      const key = this.#string();
+      if (key === undefined) return;
+      const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (key === '__proto__') this.#note(`the key "__proto__" is not allowed (${place})`, start);
+      if (seen.has(key)) this.#note(`the key ${JSON.stringify(key)} stands twice in one object (${place})`, start);
+      seen.add(key);
+      this.#skip(whitespace);
+      if (this.#text[this.#at] !== ':') {
+        this.#unexpected('":"');
+        return;
+      }
+      this.#at += 1;
+      this.#value(place);
+    });
+  }
+
+  #elements(pointer: string): void {
+    let index = 0;
+    this.#sequence(']', () => {
+      this.#value(`${pointer}/${String(index)}`);
+      index += 1;
+    });
+  }
+
+  /** What stands between a bracket and its closing one, separated by commas. */
+  #sequence(closing: '}' | ']', item: () => void): void {
+    this.#at += 1;
+    this.#skip(whitespace);
+    if (this.#text[this.#at] === closing) {
+      this.#at += 1;
+      return;
+    }
+    while (this.#problem === undefined) {
+      this.#skip(whitespace);
+      item();
+      this.#skip(whitespace);
+      const next = this.#text[this.#at];
+      if (next !== ',' && next !== closing) this.#unexpected(`"," or "${closing}"`);
+      this.#at += 1;
+      if (next === closing) return;
+    }
+  }
+
+  #string(): string | undefined {
+    const start = this.#at;
+    if (!this.#skip(stringToken)) {
+      this.#unexpected(this.#text[start] === '"' ? 'a string without raw control characters or unknown escapes, and its closing quote' : 'a quoted key');
+      return undefined;
+    }
+    const text: unknown = JSON.parse(this.#text.slice(start, this.#at));
+    return typeof text === 'string' ? text : undefined;
+  }
+
+  #number(pointer: string): void {
+    const start = this.#at;
+    if (!this.#skip(numberToken)) {
+      this.#unexpected('a number');
+    } else if (!Number.isFinite(Number(this.#text.slice(start, this.#at)))) {
+      this.#note(`the number at ${pointer === '' ? 'the top' : pointer} is too large`, start);
+    }
+  }
+
+  /** Moves past what `token` matches here, if it does. */
+  #skip(token: RegExp): boolean {
+    token.lastIndex = this.#at;
+    if (!token.test(this.#text)) return false;
+    this.#at = token.lastIndex;
+    return true;
+  }
+
+  #unexpected(wanted: string): void {
+    const found = this.#text[this.#at];
+    this.#note(`expected ${wanted}, found ${found === undefined ? 'the end of the body' : JSON.stringify(found)}`, this.#at);
+  }
+
+  #note(detail: string, at: number): void {
+    const offset = Buffer.byteLength(this.#text.slice(0, at));
+    this.#problem ??= { detail: `${detail}, at byte ${String(offset)}`, offset };
+  }
+}

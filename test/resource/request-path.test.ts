@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { requestTargetBytesMax } from '../../src/limits.ts';
+import { queryOf, requestInfo } from '../../src/resource/request-path.ts';
+
+/** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
+const table: readonly (readonly [string, string, string])[] = [
+  ['GET', '/apis/example.com/v1/widgets', 'list example.com/v1/widgets'],
+  ['HEAD', '/apis/example.com/v1/widgets', 'list example.com/v1/widgets'],
+  ['POST', '/apis/example.com/v1/widgets', 'create example.com/v1/widgets'],
+  ['DELETE', '/apis/example.com/v1/widgets', 'deletecollection example.com/v1/widgets'],
+  ['PUT', '/apis/example.com/v1/widgets', 'update example.com/v1/widgets'],
+  ['GET', '/apis/example.com/v1/widgets/w1', 'get example.com/v1/widgets/w1'],
+  ['HEAD', '/apis/example.com/v1/widgets/w1', 'get example.com/v1/widgets/w1'],
+  ['PUT', '/apis/example.com/v1/widgets/w1', 'update example.com/v1/widgets/w1'],
+  ['PATCH', '/apis/example.com/v1/widgets/w1', 'patch example.com/v1/widgets/w1'],
+  ['DELETE', '/apis/example.com/v1/widgets/w1', 'delete example.com/v1/widgets/w1'],
+  ['OPTIONS', '/apis/example.com/v1/widgets/w1', 'options example.com/v1/widgets/w1'],
+  ['PUT', '/apis/example.com/v1/widgets/w1/status', 'update example.com/v1/widgets/w1/status'],
+  ['POST', '/apis/example.com/v1/widgets/-/run', 'create example.com/v1/widgets/-/run'],
+  ['POST', '/apis/example.com/v1/widgets/w1', 'create /apis/example.com/v1/widgets/w1'],
+  ['POST', '/apis/example.com/v1/widgets/-', 'create /apis/example.com/v1/widgets/-'],
+  ['GET', '/apis/example.com/v1/widgets/-', 'get example.com/v1/widgets/-'],
+  ['GET', '/api/v1alpha1/users', 'list /v1alpha1/users'],
+  ['GET', '/api/v1alpha1/users/me/roles', 'get /v1alpha1/users/me/roles'],
+  ['GET', '/api/v1alpha1', 'get /api/v1alpha1'],
+  ['GET', '/apis/example.com/v1', 'get /apis/example.com/v1'],
+  ['GET', '/apis/a/b/c/d/e/f', 'get /apis/a/b/c/d/e/f'],
+  ['GET', '/api/a/b/c/d/e', 'get /api/a/b/c/d/e'],
+  ['DELETE', '/apis/a/b/c/d/e/f', 'delete /apis/a/b/c/d/e/f'],
+  ['POST', '/login', 'create /login'],
+  ['GET', '/', 'get /'],
+  ['GET', '/healthz', 'get /healthz'],
+  ['GET', '/apiss/example.com/v1/widgets', 'get /apiss/example.com/v1/widgets'],
+  ['GET', '//apis///example.com/v1//widgets/w1/', 'get example.com/v1/widgets/w1'],
+  ['GET', '/apis/example.com/v1/widgets/?watch=false', 'list example.com/v1/widgets'],
+  ['GET', '/apis/example.com/v1/widgets/%77%31', 'get example.com/v1/widgets/w1'],
+  ['GET', '/%61pis/example.com/v1/widgets', 'list example.com/v1/widgets'],
+  ['GET', '/apis/example.com/v1/widgets/%2577', 'get example.com/v1/widgets/%77'],
+  ['GET', '/apis/example.com/v1/widgets/%2525', 'get example.com/v1/widgets/%25'],
+  ['GET', 'http://host:80/apis/example.com/v1/widgets', 'list example.com/v1/widgets'],
+  ['GET', '/apis/example.com/v1/widgets/...', 'get example.com/v1/widgets/...'],
+  ['GET', '/apis/example.com/v1/widgets/a%2Fb', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/a%2fb', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/a%5Cb', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/a\\b', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/a%00b', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/..', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/.', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/%2e%2E', 'malformed'],
+  ['GET', '/apis/../healthz', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/%zz', 'malformed'],
+  ['GET', '/apis/example.com/v1/widgets/%ff', 'malformed'],
+  ['GET', '/healthz/%', 'malformed'],
+];
+
+function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string {
+  const info = requestInfo(method, target, asks);
+  switch (info.kind) {
+    case 'malformed': return 'malformed';
+    case 'non-resource': return `${info.verb} ${info.path}`;
+    case 'resource': return `${info.verb} ${[info.group, info.version, info.resource, info.name, info.subresource].filter((part) => part !== undefined).join('/')}`;
+  }
+}
+
+t.test('a method and a path are one verb and one resource, one plain path, or malformed', async (t) => {
+  for (const [method, target, expected] of table) t.equal(told(method, target), expected, `${method} ${target}`);
+});
+
+t.test('a watch is a GET of a collection or an item, and of nothing else', async (t) => {
+  t.equal(told('GET', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
+  t.equal(told('GET', '/apis/g/v1/widgets/w1', 'watch'), 'watch g/v1/widgets/w1');
+  t.equal(told('HEAD', '/apis/g/v1/widgets', 'watch'), 'list g/v1/widgets');
+  t.equal(told('POST', '/apis/g/v1/widgets', 'watch'), 'create g/v1/widgets');
+  t.equal(told('GET', '/apis/g/v1/widgets/w1/status', 'watch'), 'get g/v1/widgets/w1/status');
+  t.equal(told('GET', '/healthz', 'watch'), 'get /healthz');
+});
+
+t.test('however a path is spelled, it means the resource of its decoded segments', async (t) => {
+  const segment = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => !/[/\\\0]/u.test(text) && text !== '.' && text !== '..');
+  const spelled = segment.chain((text) => fc.constantFrom(encodeURIComponent(text), [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')).map((raw) => ({ text, raw })));
+  fc.assert(fc.property(fc.tuple(spelled, spelled, spelled, spelled), fc.array(fc.constantFrom('/', '//', '///'), { minLength: 6, maxLength: 6 }), (parts, slashes) => {
+    const target = ['apis', ...parts.map(({ raw }) => raw), ''].map((raw, place) => `${slashes[place] ?? '/'}${raw}`).join('');
+    const info = requestInfo('GET', target, 'no watch');
+    return info.kind === 'resource' && info.group === parts[0].text && info.version === parts[1].text && info.resource === parts[2].text && info.name === parts[3].text;
+  }));
+  t.pass();
+});
+
+t.test('no target makes it throw, and no segment holds a slash', async (t) => {
+  fc.assert(fc.property(fc.constantFrom('GET', 'POST', 'OPTIONS'), fc.string({ unit: fc.constantFrom(...'/apis.%2fF5c0?&=\\x ') }), (method, target) => {
+    const info = requestInfo(method, `/${target}`, 'no watch');
+    return info.kind === 'malformed' || info.segments.every((segment) => segment !== '' && !segment.includes('/'));
+  }));
+  t.pass();
+});
+
+t.test('a target at the bound is read, one byte more is malformed', async (t) => {
+  const padding = 'a'.repeat(requestTargetBytesMax - '/x?'.length);
+  t.equal(told('GET', `/x?${padding}`), 'get /x');
+  t.equal(told('GET', `/x?${padding}a`), 'malformed');
+});
+
+t.test('query parameters are read up to the bound', async (t) => {
+  t.type(queryOf(`/x?${'a=1&'.repeat(64)}`), URLSearchParams);
+  t.type(queryOf(`/x?${'a=1&'.repeat(65)}`), 'string');
+  t.same(queryOf('/x'), new URLSearchParams());
+});
