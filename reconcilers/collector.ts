@@ -28,6 +28,8 @@ export class Collector {
   readonly #queue = new PQueue({ concurrency: collectorConcurrencyMax });
   /** `<type>/<name>` of every key queued, running or waiting for its next try. */
   readonly #pending = new Set<string>();
+  /** Pending keys that changed since their try began: they are looked at once more. */
+  readonly #dirty = new Set<string>();
   readonly #unsubscribe: () => void;
   #stopped = false;
 
@@ -58,19 +60,25 @@ export class Collector {
 
   #enqueue(key: Key): void {
     const id = `${key.type}/${key.name}`;
-    if (this.#stopped || this.#pending.has(id)) return;
+    if (this.#stopped) return;
+    if (this.#pending.has(id)) {
+      this.#dirty.add(id);
+      return;
+    }
     this.#pending.add(id);
     this.#schedule(key, id, 1);
   }
 
   #schedule(key: Key, id: string, attempt: number): void {
     void this.#queue.add(async () => {
+      this.#dirty.delete(id);
       const outcome = await this.#collect(key).catch((error: unknown) => {
         this.#dependencies.onError(error, id);
         return 'again' as const;
       });
       if (outcome === 'settled' || this.#stopped) {
         this.#pending.delete(id);
+        if (this.#dirty.delete(id)) this.#enqueue(key);
         return;
       }
       this.#dependencies.clock.after(Math.min(2 ** attempt * 10, collectorRetryMsMax), () => {
