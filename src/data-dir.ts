@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from './config.ts';
+
+/** Linux bounds a socket's path at 107 bytes; a longer DATA_DIR locks through a name derived from it. */
+const socketPathBytesMax = 100;
+
+/**
+ * Takes DATA_DIR for this process: one server a directory (decision 11.2). The lock is a listening socket, which the kernel
+ * closes however the process ends, so a killed server never leaves it locked.
+ */
+export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new StartError(`DATA_DIR ${dir} cannot be made: ${messageOf(cause)}`, { exitCode: 2, cause });
+  }
+  const path = socketPath(dir);
+  const server = await listen(path) ?? await takeOver(path);
+  if (server === undefined) throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
+  server.unref();
+  return { release: async () => { await new Promise<void>((resolve) => { server.close(() => { resolve(); }); }); } };
+}
+
+function socketPath(dir: string): string {
+  const own = join(realpathSync(dir), 'lock.sock');
+  if (Buffer.byteLength(own) <= socketPathBytesMax) return own;
+  return join(tmpdir(), `ledgerplane-${createHash('sha256').update(own).digest('hex').slice(0, 32)}.sock`);
+}
+
+/** A socket's file outlives a killed process: if nobody answers on it, it is nobody's. */
+async function takeOver(path: string): Promise<Server | undefined> {
+  if (await isAnswered(path)) return undefined;
+  rmSync(path, { force: true });
+  return listen(path);
+}
+
+/** undefined when the path is taken. */
+async function listen(path: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => { socket.destroy(); });
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
+    });
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve(server);
+    });
+  });
+}
+
+async function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => { resolve(false); });
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
