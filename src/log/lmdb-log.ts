@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { must } from '../base/unreachable.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadSource } from './lmdb-reader.ts';
@@ -82,6 +80,15 @@ class LmdbLog implements EventLog {
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    // Not an async function: it would cost every append a second promise.
+    try {
+      return this.#decide(stream, events, expected);
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error('the append failed', { cause: error }));
+    }
+  }
+
+  #decide(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (events.length === 0) throw new RangeError('an append holds at least one event');
     assertFits(stream);
     const unavailable = this.#failure ?? (this.#closing === undefined ? undefined : new Error('the log is closed'));
@@ -165,7 +172,7 @@ class LmdbLog implements EventLog {
     this.#waiting = [];
     this.#newest.clear();
     this.#wake();
-    void commitReason(reason).then((cause) => {
+    void store.commitReason(reason).then((cause) => {
       failure.cause = cause;
       this.#onFatal(failure);
     });
@@ -286,11 +293,4 @@ function assertFits(stream: StreamName): void {
 
 function succeeded(last: RecordedEvent): AppendOutcome {
   return { ok: true, revision: last.revision, position: last.position };
-}
-
-/** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
-async function commitReason(rejection: unknown): Promise<unknown> {
-  if (!(rejection instanceof Error) || !('commitError' in rejection) || !(rejection.commitError instanceof Promise)) return rejection;
-  const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
-  return Promise.race([reason, nextTurn(rejection)]);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
@@ -50,8 +51,8 @@ const streamKey = {
     target[nameEnd] = 0;
     return writeUint48(revision + 1, target, nameEnd + 1);
   },
-  /** No reader needs the name again. */
-  readKey: (source: Buffer, _start: number, end: number): number => readUint48(source, end - 6) - 1,
+  /** Whoever looks for a stream knows its name: only the revision is read back. */
+  readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
 export async function openStore(dir: string): Promise<LmdbStore> {
@@ -105,9 +106,10 @@ export function hasRevision(store: LmdbStore, stream: string, revision: number):
 
 /** The stream's last event at or before position `until`. */
 export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
-  for (const { value } of store.streams.getRange({ reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] })) {
+  const backward = { reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] };
+  for (const { key: [, revision], value } of store.streams.getRange(backward)) {
     const position = readUint48(value, 0);
-    if (position <= until) return readRecord(store, position).event;
+    if (position <= until) return readIndexed(store, [stream, Number(revision)], position);
   }
   return undefined;
 }
@@ -115,7 +117,7 @@ export function readLastOfStream(store: LmdbStore, stream: string, until: number
 /** The event at a revision of a stream, whatever its position. */
 export function readRevision(store: LmdbStore, stream: string, revision: number): RecordedEvent | undefined {
   const position = store.streams.get([stream, revision]);
-  return position && readRecord(store, readUint48(position, 0)).event;
+  return position && readIndexed(store, [stream, revision], readUint48(position, 0));
 }
 
 export type StreamRange = { readonly from: number; readonly limit: number; readonly until: number };
@@ -125,14 +127,18 @@ export function readRevisions(store: LmdbStore, stream: string, range: StreamRan
   for (const { value } of store.streams.getRange({ start: [stream, range.from], end: [stream, uint48Max - 1], limit: range.limit })) {
     const position = readUint48(value, 0);
     if (position > range.until) break;
-    const { event } = readRecord(store, position);
-    const revision = range.from + found.length;
-    if (event.stream !== stream || event.revision !== revision) {
-      throw new LogCorruptError(`revision ${revision.toString()} of ${stream} points at position ${position.toString()}, which is another event`);
-    }
-    found.push(event);
+    found.push(readIndexed(store, [stream, range.from + found.length], position));
   }
   return found;
+}
+
+/** @throws LogCorruptError when the index leads to an event that says it is another one, so a hole in a stream is noticed too. */
+function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
+  const { event } = readRecord(store, position);
+  if (event.stream !== stream || event.revision !== revision) {
+    throw new LogCorruptError(`revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`);
+  }
+  return event;
 }
 
 export function readRecord(store: LmdbStore, position: number): StoredEvent {
@@ -150,4 +156,11 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
     expected += 1;
   }
   if (expected <= last) throw new LogCorruptError(`there is no record at position ${expected.toString()}`);
+}
+
+/** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
+export async function commitReason(rejection: unknown): Promise<unknown> {
+  if (!(rejection instanceof Error) || !('commitError' in rejection) || !(rejection.commitError instanceof Promise)) return rejection;
+  const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
+  return Promise.race([reason, nextTurn(rejection)]);
 }

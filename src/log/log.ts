@@ -79,7 +79,7 @@ export type SubscribeOptions = {
 
 export type EventLog = {
   /**
-   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and throws.
+   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects.
    * When the whole batch already stands at `expected + 1`, by its ids, the answer is that append's success. A conflict is
    * answered once the event it lost to is durable. A closed log is `unavailable`.
    */

@@ -81,6 +81,14 @@ export const subscribeClauses: Clauses = {
     t.same(delivered.map(plain), all.slice(0, delivered.length), 'a prefix was delivered');
   },
 
+  'closing ends a subscriber that waits for nothing in particular': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    const subscribed = collect(log.subscribe({ after: logStart }));
+    await nextTurn();
+    await log.close();
+    t.same(await subscribed, []);
+  },
+
   'a read that closing cuts short throws, as it must not look complete': async (t, makeLog) => {
     const { log } = await makeLog(t);
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => (

@@ -19,14 +19,25 @@ function batch(name: string, size: number): ProposedEvent[] {
   });
 }
 
+/** Synchronously, so that an acknowledgement has left the process before anything else can end it. */
+function say(line: string): void {
+  for (let rest = Buffer.from(line); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // The pipe is full: the parent will read it.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    }
+  }
+}
+
 async function write(log: EventLog, stream: StreamName, writer: string): Promise<never> {
   let expected: ExpectedRevision = (await log.readLast(stream))?.revision ?? 'absent';
   for (let turn = 0; ; turn += 1) {
     const name = `${writer}/${turn.toString()}`;
     const outcome = await log.append(stream, batch(name, 1 + (turn * 7) % 5), expected);
     if (outcome.ok) {
-      // Synchronous, so that the acknowledgement has left the process before anything else can end it.
-      writeSync(1, `${name} ${outcome.revision.toString()} ${outcome.position.toString()}\n`);
+      say(`${name} ${outcome.revision.toString()} ${outcome.position.toString()}\n`);
       expected = outcome.revision;
     } else if (outcome.reason === 'conflict') {
       expected = outcome.actual === 'absent' ? 'absent' : streamRevision(outcome.actual);

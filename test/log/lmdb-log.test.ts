@@ -85,13 +85,24 @@ void test('a missing record stops every reader that comes upon it', async (t) =>
   await log.close();
 });
 
-void test('an index that points at another event stops the reader', async (t) => {
+void test('an index that leads to another event stops the reader', async (t) => {
+  const other = streamName('object:widgets.example.com/w2');
   const log = await openAt(t, await damaged(t, async (store) => {
-    const elsewhere = store.streams.get([stream, 0]) ?? Buffer.alloc(0);
-    await store.streams.put([stream, 1], Buffer.from(elsewhere));
+    const first = Buffer.from(store.streams.get([stream, 0]) ?? []);
+    await store.streams.put([stream, 1], first);
+    await store.streams.put([other, 0], first);
   }));
+  t.teardown(() => log.close());
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
-  await log.close();
+  await t.rejects(log.append(stream, [proposed('b')], streamRevision(0)), LogCorruptError);
+  await t.rejects(log.readStream(other, { from: streamRevision(0), limit: 5 }), LogCorruptError);
+  await t.rejects(log.readLast(other), LogCorruptError);
+});
+
+void test('a hole in the index of a stream stops the reader', async (t) => {
+  const log = await openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2])));
+  t.teardown(() => log.close());
+  await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
 });
 
 void test('a log whose newest record is damaged is not opened', async (t) => {
@@ -113,7 +124,7 @@ void test('a stream\'s name holds up to streamNameBytesMax bytes, and a longer o
   t.equal(Buffer.byteLength(longest), streamNameBytesMax);
   t.ok((await log.append(longest, batchOf('a', 2), 'absent')).ok);
   t.equal((await log.readLast(longest))?.id, idOf('a/1'));
-  await t.rejects(async () => log.append(streamName(`${longest}b`), [proposed('b')], 'absent'), RangeError);
+  await t.rejects(log.append(streamName(`${longest}b`), [proposed('b')], 'absent'), RangeError);
   t.equal(await log.head(), logPosition(2n));
 });
 
