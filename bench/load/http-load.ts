@@ -1,0 +1,175 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { ResponseReader } from './response-reader.ts';
+import { compileRequest } from './template.ts';
+import type { Places, RequestTemplate } from './template.ts';
+
+/**
+ * A closed loop: each connection sends its next request when its last one is answered. Over bare sockets, so that the
+ * generator costs a fraction of what it measures.
+ */
+export type LoadPlan = {
+  readonly url: string;
+  readonly request: RequestTemplate;
+  readonly connections: number;
+  readonly status: number;
+  /** Answers before the clock starts. */
+  readonly warmUp: number;
+  /** Measured answers; the load stops after them. */
+  readonly requests: number;
+  /** Added to `{n}`, and to `{k}` of each connection: a later run goes on where an earlier one ended. */
+  readonly first?: number;
+  readonly firstOf?: readonly number[];
+};
+
+export type LoadResult = {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Answers with another status, the warm-up's too. */
+  readonly errors: number;
+  /** The first wrong answer. */
+  readonly error: string | undefined;
+  readonly bodyBytes: number;
+  /** `{n}` of the next run, and `{k}` of each connection. */
+  readonly next: number;
+  readonly nextOf: readonly number[];
+};
+
+/** `onPhase` is told when the measured part begins and ends. */
+export async function runLoad(plan: LoadPlan, onPhase: (phase: 'begin' | 'end') => void = () => undefined): Promise<LoadResult> {
+  const run = new LoadRun(plan, onPhase);
+  return run.go();
+}
+
+type Connection = { readonly socket: Socket; readonly index: number; k: number; sentAt: number; busy: boolean };
+
+class LoadRun {
+  readonly #plan: LoadPlan;
+  readonly #onPhase: (phase: 'begin' | 'end') => void;
+  readonly #render: (places: Places) => Buffer | string;
+  readonly #places: Places = { n: 0, c: 0, k: 0 };
+  readonly #latencies: Float64Array;
+  readonly #connections: Connection[] = [];
+  #sent = 0;
+  #answered = 0;
+  #errors = 0;
+  #error: string | undefined;
+  #bodyBytes = 0;
+  #beganAt = 0;
+  #endedAt = 0;
+  #finish: (() => void) | undefined;
+  #fail: ((error: Error) => void) | undefined;
+
+  constructor(plan: LoadPlan, onPhase: (phase: 'begin' | 'end') => void) {
+    this.#plan = plan;
+    this.#onPhase = onPhase;
+    this.#render = compileRequest(plan.request);
+    this.#latencies = new Float64Array(plan.requests);
+    this.#places.n = plan.first ?? 0;
+  }
+
+  async go(): Promise<LoadResult> {
+    const finished = new Promise<void>((resolve, reject) => {
+      this.#finish = resolve;
+      this.#fail = reject;
+    });
+    await Promise.all(Array.from({ length: this.#plan.connections }, (_, index) => this.#open(index)));
+    if (this.#plan.warmUp === 0) this.#begin();
+    for (const connection of this.#connections) this.#send(connection);
+    await finished;
+    for (const { socket } of this.#connections) socket.destroy();
+    return this.#result();
+  }
+
+  #open(index: number): Promise<void> {
+    const { hostname, port } = new URL(this.#plan.url);
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      const connection: Connection = { socket, index, k: this.#plan.firstOf?.[index] ?? 0, sentAt: 0, busy: false };
+      this.#connections[index] = connection;
+      const reader = new ResponseReader((status, bodyBytes) => { this.#answer(connection, reader, status, bodyBytes); });
+      socket.on('data', (chunk: Buffer) => { reader.read(chunk); });
+      socket.once('connect', resolve).once('error', (error) => {
+        reject(error);
+        this.#fail?.(error);
+      });
+      socket.once('close', () => { if (connection.busy) this.#fail?.(new Error(`connection ${index.toString()} was closed before its answer`)); });
+    });
+  }
+
+  #begin(): void {
+    this.#onPhase('begin');
+    this.#beganAt = performance.now();
+  }
+
+  #send(connection: Connection): void {
+    if (this.#sent >= this.#plan.warmUp + this.#plan.requests) return;
+    this.#sent += 1;
+    connection.busy = true;
+    this.#places.c = connection.index;
+    this.#places.k = connection.k;
+    const request = this.#render(this.#places);
+    this.#places.n += 1;
+    connection.k += 1;
+    connection.sentAt = performance.now();
+    if (typeof request === 'string') connection.socket.write(request, 'latin1');
+    else connection.socket.write(request);
+  }
+
+  #answer(connection: Connection, reader: ResponseReader, status: number, bodyBytes: number): void {
+    const now = performance.now();
+    connection.busy = false;
+    this.#answered += 1;
+    if (status !== this.#plan.status) {
+      this.#errors += 1;
+      this.#keepError(reader, status, bodyBytes);
+    }
+    const measured = this.#answered - this.#plan.warmUp;
+    if (measured > 0) {
+      this.#latencies[measured - 1] = now - connection.sentAt;
+      this.#bodyBytes += bodyBytes;
+    }
+    if (measured === 0) this.#begin();
+    if (measured === this.#plan.requests) {
+      this.#endedAt = now;
+      this.#onPhase('end');
+      this.#finish?.();
+    } else {
+      this.#send(connection);
+    }
+  }
+
+  /** The first wrong answer tells its status; the next one on the same connection is kept whole. */
+  #keepError(reader: ResponseReader, status: number, bodyBytes: number): void {
+    if (reader.kept === undefined) {
+      if (this.#error === undefined) reader.kept = [];
+      this.#error ??= `status ${status.toString()}, ${bodyBytes.toString()} bytes`;
+    } else if (reader.kept.length > 0) {
+      this.#error = `status ${status.toString()}: ${Buffer.concat(reader.kept).toString('utf8').slice(-500)}`;
+      reader.kept = undefined;
+    }
+  }
+
+  #result(): LoadResult {
+    const { requests } = this.#plan;
+    const sorted = this.#latencies.sort();
+    const seconds = (this.#endedAt - this.#beganAt) / 1_000;
+    return {
+      requests, seconds, perSecond: requests / seconds,
+      p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99), maxMs: sorted.at(-1) ?? 0,
+      errors: this.#errors, error: this.#error, bodyBytes: this.#bodyBytes,
+      next: this.#places.n, nextOf: this.#connections.map(({ k }) => k),
+    };
+  }
+}
+
+/** The value below which `share` of the ascending `sorted` lies. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}

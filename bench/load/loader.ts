@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+
+import type { LoadPlan, LoadResult } from './http-load.ts';
+import type { LoadOrder, LoadReport } from './load-process.ts';
+import type { WatchPlan, WatchResult } from './watch-load.ts';
+
+/** The load process, seen from the bench. */
+export class Loader {
+  readonly #process: ChildProcess = fork(new URL('./load-process.js', import.meta.url), { stdio: 'inherit', serialization: 'advanced' });
+
+  /** `onPhase` runs when the measured part begins and when it ends. */
+  async http(plan: LoadPlan, onPhase?: (phase: string) => void): Promise<LoadResult> {
+    const report = await this.#order({ kind: 'http', plan }, onPhase);
+    if (report.kind !== 'http') throw new Error(`unexpected report ${report.kind}`);
+    if (report.result.errors > 0) throw new Error(`${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ${plan.request.path} were wrong: ${report.result.error ?? ''}`);
+    return report.result;
+  }
+
+  /** `onPhase` runs with `ready` when every watcher is connected. */
+  async watch(plan: WatchPlan, onPhase?: (phase: string) => void): Promise<WatchResult> {
+    const report = await this.#order({ kind: 'watch', plan }, onPhase);
+    if (report.kind !== 'watch') throw new Error(`unexpected report ${report.kind}`);
+    return report.result;
+  }
+
+  close(): void {
+    this.#process.disconnect();
+  }
+
+  #order(order: LoadOrder, onPhase: (phase: string) => void = () => undefined): Promise<LoadReport> {
+    return new Promise((resolve, reject) => {
+      const hear = (report: LoadReport): void => {
+        if (report.kind === 'phase') {
+          onPhase(report.phase);
+          return;
+        }
+        this.#process.off('message', hear).off('exit', gone);
+        if (report.kind === 'failed') reject(new Error(report.message));
+        else resolve(report);
+      };
+      const gone = (): void => { reject(new Error('the load process ended')); };
+      this.#process.on('message', hear).once('exit', gone);
+      this.#process.send(order);
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { ResponseReader } from './response-reader.ts';
+import { compileRequest } from './template.ts';
+import type { RequestTemplate } from './template.ts';
+
+/** Writes at a steady rate, whatever the answers take; each answer's time and resourceVersion are noted. */
+export type PacedPlan = {
+  readonly url: string;
+  readonly request: RequestTemplate;
+  readonly connections: number;
+  readonly status: number;
+  readonly perSecond: number;
+  readonly count: number;
+  readonly first?: number;
+};
+
+export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
+
+/** The answers in the order of their resourceVersions: the order in which a watcher sees them. */
+export async function writePaced(plan: PacedPlan): Promise<readonly Answered[]> {
+  const render = compileRequest(plan.request);
+  const answers: Answered[] = [];
+  const free: Socket[] = [];
+  const { hostname, port } = new URL(plan.url);
+  let failure: Error | undefined;
+  const open = (): Promise<Socket> => new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const reader = new ResponseReader((status) => {
+      const text = Buffer.concat(reader.kept ?? []).toString('utf8');
+      reader.kept = [];
+      const version = /"resourceVersion":"(\d+)"/u.exec(text)?.[1];
+      if (status !== plan.status || version === undefined) failure ??= new Error(`a write was answered ${status.toString()}: ${text.slice(0, 300)}`);
+      const at = performance.now();
+      answers.push({ version: BigInt(version ?? 0), at, tookMs: at - (sentAt.get(socket) ?? at) });
+      free.push(socket);
+    });
+    reader.kept = [];
+    socket.on('data', (chunk: Buffer) => { reader.read(chunk); }).once('connect', () => { resolve(socket); }).once('error', reject);
+  });
+  const sentAt = new Map<Socket, number>();
+  const sockets = await Promise.all(Array.from({ length: plan.connections }, open));
+  free.push(...sockets);
+  const began = performance.now();
+  let sent = 0;
+  while (answers.length < plan.count && failure === undefined) {
+    const due = Math.min(plan.count, Math.floor((performance.now() - began) / 1_000 * plan.perSecond) + 1);
+    while (sent < due) {
+      const socket = free.shift();
+      if (socket === undefined) break;
+      sentAt.set(socket, performance.now());
+      socket.write(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }), 'latin1' as never);
+      sent += 1;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, 1); });
+  }
+  for (const socket of sockets) socket.destroy();
+  if (failure !== undefined) throw failure;
+  return answers.sort((left, right) => left.version < right.version ? -1 : 1);
+}

@@ -1,0 +1,114 @@
+/**
+ * Reads HTTP/1.1 responses off one keep-alive connection, as little of them as a load generator needs: the status and where
+ * the body ends (Content-Length or chunks). Bodies are skipped; a small one is kept when asked for.
+ */
+export type ResponseEnd = (status: number, bodyBytes: number) => void;
+
+type State = 'head' | 'body' | 'chunk-size' | 'chunk' | 'trailer';
+
+export class ResponseReader {
+  readonly #onEnd: ResponseEnd;
+  #state: State = 'head';
+  #status = 0;
+  /** Bytes of the body, or of the chunk and its line end, not read yet. */
+  #missing = 0;
+  #bodyBytes = 0;
+  /** The start of a head or of a chunk's line that has not ended yet. */
+  #rest: Buffer | undefined;
+  /** The bodies' bytes, when they are kept. */
+  kept: Buffer[] | undefined;
+
+  constructor(onEnd: ResponseEnd) {
+    this.#onEnd = onEnd;
+  }
+
+  read(received: Buffer): void {
+    let chunk = received;
+    if (this.#rest !== undefined) {
+      chunk = Buffer.concat([this.#rest, received]);
+      this.#rest = undefined;
+    }
+    let at = 0;
+    while (at < chunk.length) {
+      const next = this.#step(chunk, at);
+      if (next === -1) {
+        this.#rest = at === 0 ? chunk : chunk.subarray(at);
+        return;
+      }
+      at = next;
+    }
+  }
+
+  /** Reads one part from `at` on; where the next one begins, or -1 when this one has not ended yet. */
+  #step(chunk: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'head': return this.#head(chunk, at);
+      case 'body': return this.#body(chunk, at);
+      case 'chunk-size': return this.#chunkSize(chunk, at);
+      case 'chunk': return this.#chunk(chunk, at);
+      case 'trailer': return this.#trailer(chunk, at);
+    }
+  }
+
+  #head(chunk: Buffer, at: number): number {
+    const end = chunk.indexOf('\r\n\r\n', at, 'latin1');
+    if (end === -1) return -1;
+    const head = chunk.toString('latin1', at, end + 2);
+    this.#status = Number(head.slice(9, 12));
+    this.#bodyBytes = 0;
+    const length = /\r\ncontent-length: *(\d+)\r\n/iu.exec(head);
+    if (length !== null) {
+      this.#missing = Number(length[1]);
+      this.#state = 'body';
+    } else if (/\r\ntransfer-encoding: *chunked\r\n/iu.test(head)) {
+      this.#state = 'chunk-size';
+    } else {
+      this.#missing = 0;
+      this.#state = 'body';
+    }
+    if (this.#state === 'body' && this.#missing === 0) this.#end();
+    return end + 4;
+  }
+
+  #body(chunk: Buffer, at: number): number {
+    const taken = Math.min(this.#missing, chunk.length - at);
+    this.#take(chunk, at, taken);
+    this.#missing -= taken;
+    if (this.#missing === 0) this.#end();
+    return at + taken;
+  }
+
+  #chunkSize(chunk: Buffer, at: number): number {
+    const end = chunk.indexOf('\r\n', at, 'latin1');
+    if (end === -1) return -1;
+    const size = parseInt(chunk.toString('latin1', at, end), 16);
+    if (Number.isNaN(size)) throw new Error(`a chunk's size must be hexadecimal, got ${JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20)))}`);
+    this.#missing = size + 2;
+    this.#state = size === 0 ? 'trailer' : 'chunk';
+    return end + 2;
+  }
+
+  #chunk(chunk: Buffer, at: number): number {
+    const taken = Math.min(this.#missing, chunk.length - at);
+    this.#take(chunk, at, Math.min(taken, Math.max(this.#missing - 2, 0)));
+    this.#missing -= taken;
+    if (this.#missing === 0) this.#state = 'chunk-size';
+    return at + taken;
+  }
+
+  #trailer(chunk: Buffer, at: number): number {
+    if (chunk.length - at < 2) return -1;
+    this.#end();
+    return at + 2;
+  }
+
+  #take(chunk: Buffer, at: number, length: number): void {
+    this.#bodyBytes += length;
+    this.kept?.push(Buffer.from(chunk.subarray(at, at + length)));
+  }
+
+  #end(): void {
+    this.#state = 'head';
+    this.#onEnd(this.#status, this.#bodyBytes);
+  }
+}

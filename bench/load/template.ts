@@ -1,0 +1,47 @@
+/**
+ * A request as text with places to fill: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
+ * requests of one connection. Without a place it is one buffer, made once.
+ */
+export type RequestTemplate = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+export type Places = { n: number; c: number; k: number };
+
+const place = /\{(n|c|k)\}/gu;
+
+/** A function that answers the request's text for given places. */
+export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
+  const headers = Object.entries(template.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const line = compileText(`${template.method} ${template.path} HTTP/1.1\r\n`);
+  const body = template.body === undefined ? undefined : compileText(template.body);
+  if (body === undefined && typeof line === 'string') {
+    const whole = Buffer.from(`${line}${headers}\r\n`, 'latin1');
+    return () => whole;
+  }
+  return (places) => {
+    const target = typeof line === 'string' ? line : line(places);
+    if (body === undefined) return `${target}${headers}\r\n`;
+    const content = typeof body === 'string' ? body : body(places);
+    return `${target}${headers}Content-Type: application/json\r\nContent-Length: ${content.length.toString()}\r\n\r\n${content}`;
+  };
+}
+
+function compileText(text: string): string | ((places: Places) => string) {
+  // Requests are sent as latin1, so that a text's length is its size.
+  if (/[^\x00-\x7f]/u.test(text)) throw new RangeError('a request template is ASCII'); // eslint-disable-line no-control-regex
+  const pieces: (string | keyof Places)[] = text.split(place);
+  if (pieces.length === 1) return text;
+  return (places) => {
+    let filled = '';
+    for (let index = 0; index < pieces.length; index += 1) {
+      const piece = pieces[index] ?? '';
+      // `split` with a group alternates text and place.
+      filled += index % 2 === 0 ? piece : places[piece as keyof Places].toString();
+    }
+    return filled;
+  };
+}

@@ -1,0 +1,82 @@
+import { quantile, runLoad } from './http-load.ts';
+import type { LoadPlan } from './http-load.ts';
+import { writePaced } from './paced-writes.ts';
+import type { PacedPlan } from './paced-writes.ts';
+import { Watchers } from './watchers.ts';
+
+/** Watchers on one collection while something changes it. */
+export type WatchPlan = {
+  readonly url: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sockets: number;
+  /** Writers as fast as they are answered, writers at a rate, or messages that the server sends by itself once it is told to. */
+  readonly changes:
+    | { readonly kind: 'closed-loop'; readonly load: LoadPlan }
+    | { readonly kind: 'paced'; readonly writes: PacedPlan }
+    | { readonly kind: 'pushed'; readonly count: number };
+};
+
+export type WatchResult = {
+  readonly sockets: number;
+  readonly changes: number;
+  readonly deliveries: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  /** From a write's answer to the last watcher's message; only for paced writes. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Of the writes themselves. */
+  readonly writeP99Ms: number;
+  /** The first message the first watcher got, and how many it got in all. */
+  readonly sample: string;
+};
+
+const deliveryTimeoutMs = 60_000;
+
+/** `onReady` is told when every watcher is connected. */
+export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<WatchResult> {
+  const watchers = new Watchers();
+  try {
+    await watchers.open(plan.url, plan);
+    const kept = watchers.keepFirst();
+    onReady();
+    const began = performance.now();
+    const { changes, latencies, writeP99Ms } = await change(plan, watchers);
+    const seconds = ((watchers.completedAt[changes - 1] ?? Number.NaN) - began) / 1_000;
+    await new Promise((resolve) => { setTimeout(resolve, 200); });
+    const [least, most] = watchers.range();
+    if (least !== changes || most !== changes) throw new Error(`each watcher must get ${changes.toString()} messages, got ${least.toString()} to ${most.toString()}`);
+    const sorted = Float64Array.from(latencies).sort();
+    return {
+      sockets: plan.sockets, changes, deliveries: watchers.messages, seconds, perSecond: watchers.messages / seconds,
+      p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99), maxMs: sorted.at(-1) ?? Number.NaN, writeP99Ms,
+      sample: Buffer.concat(kept).toString('utf8').slice(0, 4_096),
+    };
+  } finally {
+    watchers.close();
+  }
+}
+
+async function change({ changes }: WatchPlan, watchers: Watchers): Promise<{ changes: number; latencies: readonly number[]; writeP99Ms: number }> {
+  switch (changes.kind) {
+    case 'pushed':
+      await watchers.all(changes.count, deliveryTimeoutMs);
+      return { changes: changes.count, latencies: [], writeP99Ms: Number.NaN };
+    case 'closed-loop': {
+      const result = await runLoad(changes.load);
+      if (result.errors > 0) throw new Error(`a write failed: ${result.error ?? ''}`);
+      const count = changes.load.warmUp + changes.load.requests;
+      await watchers.all(count, deliveryTimeoutMs);
+      return { changes: count, latencies: [], writeP99Ms: result.p99Ms };
+    }
+    case 'paced': {
+      const answers = await writePaced(changes.writes);
+      await watchers.all(answers.length, deliveryTimeoutMs);
+      const latencies = answers.map(({ at }, index) => Math.max(0, (watchers.completedAt[index] ?? Infinity) - at));
+      const took = Float64Array.from(answers.map(({ tookMs }) => tookMs)).sort();
+      return { changes: answers.length, latencies, writeP99Ms: quantile(took, 0.99) };
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { FrameCounter, clientFrame } from './frame-counter.ts';
+
+/** Many WebSockets on bare sockets that count what they get, and note when the last of them has its k-th message. */
+export class Watchers {
+  readonly #sockets: Socket[] = [];
+  readonly #counters: FrameCounter[] = [];
+  /** Messages each socket has. */
+  readonly #counts: number[] = [];
+  /** How many sockets have the k-th message. */
+  readonly #arrived: number[] = [];
+  /** When the last socket got the k-th message. */
+  readonly completedAt: number[] = [];
+  #now = 0;
+  #failure: Error | undefined;
+  #closing = false;
+  #wanted = Infinity;
+  #settle: ((failure?: Error) => void) | undefined;
+  messages = 0;
+
+  async open(url: string, options: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly sockets: number }): Promise<void> {
+    const { hostname, port } = new URL(url);
+    const headers = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    for (let index = 0; index < options.sockets; index += 1) {
+      // One after the other: a burst of a thousand handshakes is not what is measured.
+      const head = `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
+      await this.#openOne(connect({ host: hostname, port: Number(port), noDelay: true }), index, head);
+    }
+  }
+
+  #openOne(socket: Socket, index: number, head: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#sockets[index] = socket;
+      this.#counts[index] = 0;
+      const counter = this.#counters[index] = new FrameCounter({
+        message: () => { this.#message(index); },
+        ping: (payload) => { socket.write(clientFrame(10, payload)); },
+        close: (code) => { this.#fail(new Error(`a watcher was closed with ${code.toString()}`)); },
+      });
+      let answer: Buffer | undefined = Buffer.alloc(0);
+      socket.once('connect', () => { socket.write(head, 'latin1'); });
+      socket.on('data', (chunk: Buffer) => {
+        this.#now = performance.now();
+        if (answer === undefined) {
+          counter.read(chunk);
+          return;
+        }
+        answer = Buffer.concat([answer, chunk]);
+        const end = answer.indexOf('\r\n\r\n');
+        if (end === -1) return;
+        const text = answer.toString('latin1', 0, end);
+        const rest = answer.subarray(end + 4);
+        answer = undefined;
+        if (!text.startsWith('HTTP/1.1 101 ')) reject(new Error(`the handshake was answered ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
+        else resolve();
+        if (rest.length > 0) counter.read(rest);
+      });
+      socket.once('error', reject).once('close', () => { if (!this.#closing) this.#fail(new Error(`watcher ${index.toString()} lost its connection`)); });
+    });
+  }
+
+  /** Keeps what the first socket gets from now on. */
+  keepFirst(): Buffer[] {
+    const kept: Buffer[] = [];
+    const [counter] = this.#counters;
+    if (counter !== undefined) counter.kept = kept;
+    return kept;
+  }
+
+  /** Resolves once every socket has `count` messages. */
+  async all(count: number, timeoutMs: number): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#isComplete(count)) return;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const least = this.#counts.reduce((low, value) => Math.min(low, value), Infinity);
+        reject(new Error(`after ${timeoutMs.toString()} ms a watcher has ${least.toString()} of ${count.toString()} messages`));
+      }, timeoutMs);
+      this.#wanted = count;
+      this.#settle = (failure) => {
+        clearTimeout(timer);
+        this.#settle = undefined;
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+    });
+  }
+
+  /** The fewest and the most messages any socket has. */
+  range(): readonly [number, number] {
+    return [this.#counts.reduce((low, value) => Math.min(low, value), Infinity), this.#counts.reduce((high, value) => Math.max(high, value), 0)];
+  }
+
+  close(): void {
+    this.#closing = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #message(index: number): void {
+    this.messages += 1;
+    const ordinal = this.#counts[index] ?? 0;
+    this.#counts[index] = ordinal + 1;
+    const arrived = (this.#arrived[ordinal] ?? 0) + 1;
+    this.#arrived[ordinal] = arrived;
+    if (arrived !== this.#sockets.length) return;
+    this.completedAt[ordinal] = this.#now;
+    if (ordinal + 1 === this.#wanted) this.#settle?.();
+  }
+
+  #isComplete(count: number): boolean {
+    return count === 0 || this.completedAt[count - 1] !== undefined;
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#settle?.(this.#failure);
+  }
+}
