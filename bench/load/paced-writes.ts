@@ -50,7 +50,7 @@ export async function writePaced(plan: PacedPlan): Promise<readonly Answered[]> 
       const socket = free.shift();
       if (socket === undefined) break;
       sentAt.set(socket, performance.now());
-      socket.write(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }), 'latin1' as never);
+      socket.write(Buffer.from(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }) as string, 'latin1'));
       sent += 1;
     }
     await new Promise((resolve) => { setTimeout(resolve, 1); });

@@ -32,8 +32,8 @@ export function compileRequest(template: RequestTemplate): (places: Places) => B
 
 function compileText(text: string): string | ((places: Places) => string) {
   // Requests are sent as latin1, so that a text's length is its size.
-  if (/[^\x00-\x7f]/u.test(text)) throw new RangeError('a request template is ASCII'); // eslint-disable-line no-control-regex
-  const pieces: (string | keyof Places)[] = text.split(place);
+  if (/[^\x00-\x7f]/u.test(text)) throw new RangeError('a request template is ASCII');
+  const pieces = text.split(place);
   if (pieces.length === 1) return text;
   return (places) => {
     let filled = '';

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Loader } from './load/loader.ts';
+import type { Result } from './result.ts';
+import { seed } from './subject/seed.ts';
+import { startSubject } from './subject/server.ts';
+import type { Subject } from './subject/server.ts';
+
+export type Options = {
+  /** A tenth of the load and of the objects: shows that the measures work, not what the figures are. */
+  readonly quick: boolean;
+  /** Writes a CPU profile of each server here. */
+  readonly profileDir: string | undefined;
+};
+
+export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
+
+/** What measures share: the load process, a folder that is removed at the end, and seeded data made once. */
+export class Bench {
+  readonly loader = new Loader();
+  readonly rounds: number;
+  readonly #options: Options;
+  readonly #dir = mkdtempSync(join(tmpdir(), 'ledgerplane-bench-'));
+  readonly #seeded = new Map<number, Promise<string>>();
+  readonly #running = new Set<Subject>();
+  #dirs = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.rounds = options.quick ? 2 : 5;
+  }
+
+  /** A count of requests or objects, a tenth of it in a quick run. */
+  scaled(count: number): number {
+    return this.#options.quick ? Math.ceil(count / 10) : count;
+  }
+
+  newDataDir(): string {
+    this.#dirs += 1;
+    return join(this.#dir, this.#dirs.toString(), 'data');
+  }
+
+  /** A DATA_DIR with that many widgets, folded once, shared by all measures that only read it. */
+  async seeded(count: number): Promise<string> {
+    const present = this.#seeded.get(count);
+    if (present !== undefined) return present;
+    const made = this.#makeSeeded(count);
+    this.#seeded.set(count, made);
+    return made;
+  }
+
+  async start(dataDir: string): Promise<Subject> {
+    const { profileDir } = this.#options;
+    const subject = await startSubject(dataDir, profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`]);
+    const tracked: Subject = {
+      ...subject,
+      stop: async () => {
+        this.#running.delete(tracked);
+        await subject.stop();
+      },
+    };
+    this.#running.add(tracked);
+    return tracked;
+  }
+
+  /** Runs `task` against a server on `dataDir`, which is stopped whatever comes of it. */
+  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>): Promise<T> {
+    const subject = await this.start(dataDir);
+    try {
+      return await task(subject);
+    } finally {
+      await subject.stop();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const subject of this.#running) await subject.stop().catch(() => undefined);
+    this.loader.close();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  async #makeSeeded(count: number): Promise<string> {
+    const dataDir = this.newDataDir();
+    console.error(`seeding ${count.toLocaleString('en')} objects …`);
+    await seed(dataDir, count);
+    await (await startSubject(dataDir)).stop();
+    return dataDir;
+  }
+}

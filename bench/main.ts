@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+import { Bench } from './bench.ts';
+import type { Measure } from './bench.ts';
+import { create } from './measures/create.ts';
+import { generator } from './measures/generator.ts';
+import { getOne } from './measures/get-one.ts';
+import { list100k } from './measures/list-100k.ts';
+import { list500 } from './measures/list-500.ts';
+import { memory100k } from './measures/memory-100k.ts';
+import { pageMillion } from './measures/page-million.ts';
+import { restartMillion } from './measures/restart-million.ts';
+import { update } from './measures/update.ts';
+import { watchFanOut } from './measures/watch-fan-out.ts';
+import { watchLatency } from './measures/watch-latency.ts';
+import { isMet, printJson, printText } from './result.ts';
+
+const measures: readonly Measure[] = [generator, getOne, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
+
+/** Exits with 1 when a figure falls short of its floor or a measure fails. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' }, quick: { type: 'boolean', default: false }, 'cpu-prof': { type: 'string' } } });
+  const wanted = measures.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
+  if (wanted.length === 0) throw new RangeError(`--only takes ${measures.map(({ name }) => name).join(', ')}`);
+  if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
+  const bench = new Bench({ quick: values.quick, profileDir: values['cpu-prof'] });
+  let short = 0;
+  try {
+    for (const measure of wanted) short += await run(measure, bench, values.json ? printJson : printText);
+  } finally {
+    await bench.close();
+  }
+  if (short > 0) console.error(`${short.toString()} short of the floor or failed`);
+  process.exitCode = short > 0 ? 1 : 0;
+}
+
+/** How many of the measure's figures fall short. */
+async function run(measure: Measure, bench: Bench, print: typeof printText): Promise<number> {
+  try {
+    const results = await measure.run(bench);
+    for (const result of results) print(result);
+    return results.filter((result) => !isMet(result)).length;
+  } catch (error) {
+    console.error(`FAILED ${measure.name}: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,65 @@
+import { koaEcho } from '../baselines/baseline.ts';
+import type { Bench, Measure } from '../bench.ts';
+import type { LoadResult } from '../load/http-load.ts';
+import type { Result } from '../result.ts';
+import { compare, median } from '../rounds.ts';
+import { expectTotal } from '../subject/client.ts';
+import type { Subject } from '../subject/server.ts';
+import { canReadUsage, usageOf } from '../subject/usage.ts';
+import { createRequest } from '../subject/widgets.ts';
+
+const warmUp = 500;
+
+/** POST of new objects, each durable before its answer, against Koa parsing and answering the same JSON. */
+export const create: Measure = {
+  name: 'create',
+  run: async (bench) => [...await measure(bench, 64), ...await measure(bench, 256), ...await measureSerial(bench)],
+};
+
+async function measure(bench: Bench, connections: number): Promise<readonly Result[]> {
+  return bench.withSubject(bench.newDataDir(), async (subject) => {
+    const requests = bench.scaled(20_000);
+    const request = createRequest('c');
+    const baseline = await koaEcho();
+    const cpu: number[] = [];
+    let first = 0;
+    const loadSubject = async (): Promise<number> => {
+      const { result, cpuSeconds } = await loadWithUsage(bench, subject, { request, connections, requests, first });
+      first = result.next;
+      cpu.push(cpuSeconds / requests * 1_000);
+      return result.perSecond;
+    };
+    const loadBaseline = async (): Promise<number> => (await bench.loader.http({ url: baseline.url, request, connections, status: 201, warmUp, requests })).perSecond;
+    const comparison = await compare(bench.rounds, loadBaseline, loadSubject);
+    baseline.close();
+    await expectTotal(subject.url, first);
+    const name = `POST create, ${connections.toString()} connections`;
+    return [
+      { measure: name, unit: '/s', ...comparison, floor: 0.7 },
+      // The first round warms up and does not count here either.
+      { measure: `${name}: CPU`, value: median(cpu.slice(1)), unit: 's per 1,000', floor: 0.26, bound: 'value at most', note: 'all threads of the server' },
+    ];
+  });
+}
+
+async function loadWithUsage(bench: Bench, subject: Subject, plan: { request: ReturnType<typeof createRequest>; connections: number; requests: number; first: number }): Promise<{ readonly result: LoadResult; readonly cpuSeconds: number }> {
+  let before = 0;
+  let after = 0;
+  const note = (phase: string): void => {
+    if (!canReadUsage) return;
+    if (phase === 'begin') before = usageOf(subject.pid).cpuSeconds;
+    else after = usageOf(subject.pid).cpuSeconds;
+  };
+  const result = await bench.loader.http({ url: subject.url, status: 201, warmUp, ...plan }, note);
+  return { result, cpuSeconds: canReadUsage ? after - before : Number.NaN };
+}
+
+/** A unique value costs one more append. */
+async function measureSerial(bench: Bench): Promise<readonly Result[]> {
+  return bench.withSubject(bench.newDataDir(), async ({ url }) => {
+    const requests = bench.scaled(20_000);
+    const result = await bench.loader.http({ url, request: createRequest('u', { serial: true }), connections: 64, status: 201, warmUp, requests });
+    await expectTotal(url, result.next);
+    return [{ measure: 'POST create, unique serial', value: result.perSecond, unit: '/s', note: `64 connections, p99 ${result.p99Ms.toFixed(1)} ms` }];
+  });
+}

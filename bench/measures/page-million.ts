@@ -1,0 +1,47 @@
+import type { Measure } from '../bench.ts';
+import type { LoadResult } from '../load/http-load.ts';
+import { expect, list } from '../subject/client.ts';
+import { headers } from '../subject/server.ts';
+import { tiers, widgetsPath } from '../subject/widgets.ts';
+
+const size = 20;
+
+/** Pages of a million objects, selected by a label, sorted by another field, each with its total. Timed at one connection. */
+export const pageMillion: Measure = {
+  name: 'page-1m',
+  run: async (bench) => {
+    const count = bench.scaled(1_000_000);
+    const total = count / tiers.length;
+    return bench.withSubject(await bench.seeded(count), async ({ url }) => {
+      const query = 'labelSelector=example.com/tier%3Dgold&sort=spec.size,desc';
+      const second = await list(url, `${query}&page=2&size=${size.toString()}`);
+      expect('objects that match', second.total, total);
+      expect('objects of a page', second.items.length, size);
+      const sizes = second.items.map(({ spec }) => spec.size);
+      expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
+
+      // Every request asks for another page, so none is answered from what was kept of an earlier one.
+      const page = async (pages: string, requests: number): Promise<LoadResult> => bench.loader.http({
+        url, connections: 1, status: 200, warmUp: 0, requests, first: 3,
+        request: { method: 'GET', path: `${widgetsPath}?${query}&size=${size.toString()}&page=${pages}`, headers },
+      });
+      const early = await page('{n}', bench.scaled(1_000));
+      const lastPage = Math.ceil(total / size);
+      const last = await list(url, `${query}&page=${lastPage.toString()}&size=${size.toString()}`);
+      expect('objects of the last page', last.items.length, total - (lastPage - 1) * size);
+      // The last page by each label value in turn: every one of them is new to the server.
+      const deep: number[] = [];
+      for (const tier of tiers.slice(1)) {
+        const began = performance.now();
+        const found = await list(url, `labelSelector=example.com/tier%3D${tier}&sort=spec.size,asc&page=${lastPage.toString()}&size=${size.toString()}`);
+        deep.push(performance.now() - began);
+        expect(`objects of tier ${tier}`, found.total, total);
+      }
+      const of = `page of ${size.toString()} of ${count.toLocaleString('en')}`;
+      return [
+        { measure: `${of}: p99`, value: early.p99Ms, unit: 'ms', floor: 10, bound: 'value at most', note: `p50 ${early.p50Ms.toFixed(2)} ms, max ${early.maxMs.toFixed(1)} ms` },
+        { measure: `${of}: last page`, value: Math.max(...deep), unit: 'ms', floor: 50, bound: 'value at most', note: 'the slowest of nine labels' },
+      ];
+    });
+  },
+};

@@ -1,0 +1,45 @@
+/** One figure. Without a floor it is shown, not judged. */
+export type Result = {
+  readonly measure: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The same unit, measured in the same run on what does nothing else. */
+  readonly baseline?: number;
+  /** value / baseline: the median over the rounds. */
+  readonly ratio?: number;
+  /** The least ratio, or the most of a value, as `bound` says. */
+  readonly floor?: number;
+  readonly bound?: 'ratio at least' | 'value at most' | 'value at least';
+  /** Lowest and highest of the rounds. */
+  readonly spread?: readonly [number, number];
+  readonly note?: string;
+};
+
+export function isMet({ value, ratio, floor, bound }: Result): boolean {
+  if (floor === undefined) return true;
+  if (bound === 'value at most') return value <= floor;
+  if (bound === 'value at least') return value >= floor;
+  return ratio !== undefined && ratio >= floor;
+}
+
+export function printJson(result: Result): void {
+  const { measure, value, unit, baseline, ratio, floor, spread, note } = result;
+  console.log(JSON.stringify({ measure, value, unit, baseline, ratio, floor, ok: isMet(result), spread, note }));
+}
+
+export function printText(result: Result): void {
+  const { measure, value, unit, baseline, ratio, floor, bound, spread, note } = result;
+  const parts = [`${figure(value)} ${unit}`];
+  if (spread !== undefined) parts.push(`(${figure(spread[0])} to ${figure(spread[1])})`);
+  if (baseline !== undefined) parts.push(`baseline ${figure(baseline)}`);
+  if (ratio !== undefined) parts.push(`ratio ${ratio.toFixed(2)}`);
+  if (floor !== undefined) parts.push(`${bound ?? 'ratio at least'} ${figure(floor)}`);
+  if (note !== undefined) parts.push(`[${note}]`);
+  const verdict = floor === undefined ? '      ' : isMet(result) ? 'ok    ' : 'SHORT ';
+  console.log(`${verdict}${measure.padEnd(34)} ${parts.join('  ')}`);
+}
+
+function figure(value: number): string {
+  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en');
+  return Number(value.toPrecision(3)).toString();
+}

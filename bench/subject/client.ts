@@ -1,0 +1,31 @@
+import { authorization } from './server.ts';
+import { widgetsPath } from './widgets.ts';
+
+/** Single requests of the bench itself: setting up, and looking whether what was measured is true. */
+export type Listed = { readonly total: number; readonly items: readonly Stored[]; readonly metadata: { readonly resourceVersion: string } };
+export type Stored = { readonly metadata: { readonly name: string; readonly version: number }; readonly spec: { readonly size: number } };
+
+export async function send(url: string, method: string, path: string, body?: string): Promise<Buffer> {
+  const init = { method, headers: { authorization, 'content-type': 'application/json' }, ...(body === undefined ? {} : { body }) };
+  const response = await fetch(url + path, init);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status.toString()}: ${bytes.toString('utf8').slice(0, 500)}`);
+  return bytes;
+}
+
+export async function list(url: string, query: string): Promise<Listed> {
+  return JSON.parse((await send(url, 'GET', `${widgetsPath}?${query}`)).toString('utf8')) as Listed;
+}
+
+export async function get(url: string, name: string): Promise<Stored> {
+  return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
+}
+
+/** Throws when what was measured did not happen. */
+export function expect(what: string, actual: unknown, expected: unknown): void {
+  if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
+}
+
+export async function expectTotal(url: string, expected: number): Promise<void> {
+  expect('widgets stored', (await list(url, 'size=1')).total, expected);
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+
+import { eventSchema } from '../../src/command/event.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { streamName } from '../../src/log/log.ts';
+import type { EventLog } from '../../src/log/log.ts';
+import type { ResourceObject } from '../../src/resource/object.ts';
+import { startSubject } from './server.ts';
+import { tiers, widgetGroup, widgetText } from './widgets.ts';
+
+/** Appends at once before waiting for the disk. */
+const appendsInFlight = 4_096;
+const began = Date.parse('2026-01-01T00:00:00.000Z');
+
+/**
+ * A DATA_DIR with `count` widgets: a server makes it and stops, and the events are appended to its log as its own writes
+ * would be, only faster. The next server folds them.
+ */
+export async function seed(dataDir: string, count: number): Promise<void> {
+  await (await startSubject(dataDir)).stop();
+  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { throw error; } });
+  for (let first = 0; first < count; first += appendsInFlight) {
+    const size = Math.min(appendsInFlight, count - first);
+    await Promise.all(Array.from({ length: size }, (_, index) => append(log, first + index)));
+  }
+  await log.close();
+}
+
+async function append(log: EventLog, index: number): Promise<void> {
+  const time = new Date(began + index).toISOString();
+  const metadata = { actor: 'admin', verb: 'create', requestId: randomUUID(), address: '127.0.0.1', userAgent: 'bench', time, schema: eventSchema, $correlationId: randomUUID() };
+  const object = widget(index, time);
+  const event = encodeEvent(randomUUID(), { type: 'ObjectCreated', object, values: [] }, metadata);
+  const outcome = await log.append(streamName(`object:widgets.${widgetGroup}/${object.metadata.name}`), [event], 'absent');
+  if (!outcome.ok) throw new Error(`widget ${index.toString()} was not appended: ${outcome.reason}`);
+}
+
+function widget(index: number, creationTimestamp: string): ResourceObject {
+  const tier = tiers[index % tiers.length] ?? '';
+  // A permutation of the indexes, so that the order by size is none of the others.
+  const size = (index * 7_919) % 1_000_003;
+  const { metadata, ...rest } = JSON.parse(widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() })) as ResourceObject;
+  return { ...rest, metadata: { ...metadata, uid: randomUUID(), version: 0, generation: 1, creationTimestamp } };
+}
+
+export function seededName(index: number): string {
+  return `seeded-${index.toString().padStart(7, '0')}`;
+}

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** The real server as a child process. */
+export type Subject = {
+  readonly url: string;
+  readonly pid: number;
+  /** From the start of the process to its ready line. */
+  readonly startMs: number;
+  /** What the ready line says the log holds. */
+  readonly events: number;
+  stop(): Promise<void>;
+};
+
+export const adminPassword = 'bench-password-1';
+export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toString('base64')}`;
+/** Sent with every request to subject and baselines alike. */
+export const headers = { Host: '127.0.0.1', Authorization: authorization };
+
+const program = resolve(import.meta.dirname, '../../src/main.js');
+const startTimeoutMs = 600_000;
+
+export async function startSubject(dataDir: string, nodeArgs: readonly string[] = []): Promise<Subject> {
+  const began = performance.now();
+  const child = spawn(process.execPath, [...nodeArgs, program, 'serve'], {
+    // Another folder than the repository's, so that its .env does not count.
+    cwd: join(dataDir, '..'),
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { url, events } = await readyLine(child);
+  const startMs = performance.now() - began;
+  return { url, events, startMs, pid: child.pid ?? 0, stop: async () => { await stop(child); } };
+}
+
+async function readyLine(child: ChildProcess): Promise<{ readonly url: string; readonly events: number }> {
+  const timer = setTimeout(() => { child.kill('SIGKILL'); }, startTimeoutMs);
+  try {
+    if (child.stdout === null) throw new Error('the server has no standard output');
+    for await (const line of createInterface({ input: child.stdout })) {
+      const found = /^ledgerplane ready on (http:\S+) \(embedded log, (\d+) events, \d+ types\)$/u.exec(line);
+      if (found !== null) return { url: found[1] ?? '', events: Number(found[2]) };
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new Error(`the server ended before it was ready (exit ${String(child.exitCode)})`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const [code] = await exited as [number | null];
+  if (code !== 0) throw new Error(`the server stopped with exit ${String(code)}`);
+}

@@ -1,0 +1,24 @@
+import type { RequestTemplate } from '../load/template.ts';
+import { headers } from './server.ts';
+
+/** The objects of the bench: Widgets of the example plugin, about 700 bytes as they are answered. */
+export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
+export const widgetGroup = 'example.com';
+export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc', 'lead', 'nickel', 'chrome'];
+
+/** Fills an answer up to the size that objects of the kind have. */
+const description = 'A widget of the measured kind, described at some length so that it is as large as such objects are. '.repeat(2).trim();
+
+export type WidgetPlaces = { readonly name: string; readonly size: string; readonly tier: string; readonly batch: string; readonly version?: string; readonly serial?: string };
+
+/** The JSON of a widget; the places may be those of a request template. */
+export function widgetText({ name, size, tier, batch, version, serial }: WidgetPlaces): string {
+  const metadata = `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}","example.com/batch":"b${batch}"}}`;
+  const spec = `{"title":"${description} ${name}","size":${size},"tags":["tag-${tier}","measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
+  return `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":${metadata},"spec":${spec}}`;
+}
+
+export function createRequest(prefix: string, options: { readonly serial?: boolean } = {}): RequestTemplate {
+  const places = { name: `${prefix}-{n}`, size: '{k}', tier: 'gold', batch: '{c}', ...(options.serial === true ? { serial: `${prefix}-serial-{n}` } : {}) };
+  return { method: 'POST', path: widgetsPath, headers, body: widgetText(places) };
+}
