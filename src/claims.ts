@@ -18,7 +18,7 @@ export type ClaimResult =
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
 export type ClaimsDependencies = {
-  readonly log: EventLog;
+  readonly log: Pick<EventLog, 'append' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+
+import type { Clock } from '../src/base/clock.ts';
+import { claimStream, claimValue } from '../src/claims.ts';
+import { eventSchema, type Event, type EventMetadata, type HeldValue } from '../src/command/event.ts';
+import { decodeEvent, encodeEvent, isObjectEvent } from '../src/log/event-codec.ts';
+import { logStart, streamName, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../src/log/log.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
+import { MemoryLog } from './support/memory-log.ts';
+
+/**
+ * Writers race for one unique value over a log whose every call is delayed in an order the scheduler draws; some stall for
+ * ever between their claim and their append, some let go of the value and come back. At no point may two objects hold it.
+ */
+const type = 'widgets.example.com' as TypeKey;
+const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
+const runs = Number(process.env['PBT_RUNS'] ?? 400);
+
+/** `hops`: how many calls of the others a stalled writer's append stays under way. */
+type Plan = { readonly steps: readonly ('hold' | 'release' | 'stall')[]; readonly hops: number };
+
+const plan: fc.Arbitrary<Plan> = fc.record({ steps: fc.array(fc.constantFrom('hold' as const, 'release' as const, 'stall' as const), { minLength: 1, maxLength: 4 }), hops: fc.nat(30) });
+
+test('no interleaving of claims, appends, stalls and fences lets two objects hold one unique value', async (t) => {
+  await fc.assert(fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 4 }), async (scheduler, plans) => {
+    const world = new World(new MemoryLog(), scheduler);
+    const writers = plans.map((writer, place) => world.write(`w${String(place)}`, writer));
+    await scheduler.waitFor(Promise.all(writers));
+    await world.lateArrive();
+    await world.checkClaimNamesHolder();
+    await world.close();
+  }), { numRuns: runs });
+  t.pass(`${String(runs)} schedules`);
+});
+
+class World {
+  readonly #log: EventLog;
+  /** The same log, as the writers see it: each call leaves and returns when the scheduler says. */
+  readonly #slow: Pick<EventLog, 'append' | 'readLast'>;
+  readonly #clock: Clock;
+  readonly #scheduler: fc.Scheduler;
+  /** Appends whose writers are dead, and how many calls of the others go before each lands. */
+  #late: { hops: number; readonly append: () => Promise<void> }[] = [];
+  #ids = 0;
+
+  constructor(log: EventLog, scheduler: fc.Scheduler) {
+    this.#log = log;
+    this.#scheduler = scheduler;
+    let now = 0;
+    const wait = async (label: string): Promise<void> => {
+      await scheduler.schedule(Promise.resolve(), label);
+      await this.#lateArriveNow();
+    };
+    this.#clock = {
+      now: () => now,
+      monotonic: () => now,
+      after: (delayMs, task) => {
+        void wait('timer').then(() => {
+          // Time passes only when a timer fires, and then faster than asked for, so that fences happen in every run.
+          now += delayMs + 300;
+          task();
+        });
+        return { cancel: () => undefined };
+      },
+    };
+    this.#slow = {
+      append: async (...call) => {
+        await wait('append sent');
+        const outcome = await log.append(...call);
+        await this.#check();
+        await wait('append answered');
+        return outcome;
+      },
+      readLast: async (stream) => {
+        await wait('read sent');
+        const last = await log.readLast(stream);
+        await wait('read answered');
+        return last;
+      },
+    };
+  }
+
+  async write(name: string, { steps, hops }: Plan): Promise<void> {
+    const me = streamName(`object:${type}/${name}`);
+    for (const step of steps) {
+      const last = await this.#slow.readLast(me);
+      const base: ExpectedRevision = last?.revision ?? 'absent';
+      if (step === 'release') {
+        if (last !== undefined) await this.#append(me, object(name, []), base);
+        continue;
+      }
+      const claimed = await claimValue({ log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata }, { type, value, me, base });
+      if (claimed.outcome !== 'claimed') continue;
+      if (step === 'stall') {
+        // Late delivery: the writer is dead, its append still under way.
+        this.#late.push({ hops, append: async () => { await this.#log.append(me, [this.#encode(object(name, [value]))], base); } });
+        return;
+      }
+      await this.#append(me, object(name, [value]), base);
+    }
+  }
+
+  /** Invariant 1: one live holder a value, and its claim names it. */
+  async checkClaimNamesHolder(): Promise<void> {
+    const [holder] = await this.#holders();
+    if (holder === undefined) return;
+    const last = await this.#log.readLast(claimStream(type, value));
+    const event = last === undefined ? undefined : decodeEvent(last).event;
+    if (event?.type !== 'ValueClaimed' || event.holder !== holder) throw new Error(`${holder} holds the value, its claim says ${JSON.stringify(event)}`);
+  }
+
+  /** Everything still under way lands. */
+  async lateArrive(): Promise<void> {
+    for (const late of this.#late.splice(0)) {
+      await late.append();
+      await this.#check();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#log.close();
+  }
+
+  async #lateArriveNow(): Promise<void> {
+    for (const late of this.#late) late.hops -= 1;
+    const due = this.#late.filter(({ hops }) => hops < 0);
+    this.#late = this.#late.filter(({ hops }) => hops >= 0);
+    for (const late of due) await late.append();
+    if (due.length > 0) await this.#check();
+  }
+
+  async #check(): Promise<void> {
+    const holders = await this.#holders();
+    if (holders.length > 1) throw new Error(`two holders: ${holders.join(', ')}\n${String(this.#scheduler)}`);
+  }
+
+  async #holders(): Promise<readonly StreamName[]> {
+    const holders = new Map<StreamName, boolean>();
+    for await (const batch of this.#log.readAll({ after: logStart, categories: ['object'] })) {
+      for (const recorded of batch) {
+        const { event } = decodeEvent(recorded);
+        holders.set(recorded.stream, isObjectEvent(event) && event.values.some(({ hash }) => hash === value.hash));
+      }
+    }
+    return [...holders].filter(([, holds]) => holds).map(([stream]) => stream);
+  }
+
+  async #append(stream: StreamName, event: Event, expected: ExpectedRevision): Promise<void> {
+    await this.#slow.append(stream, [this.#encode(event)], expected);
+  }
+
+  #encode(event: Event): ProposedEvent {
+    return encodeEvent(this.#id(), event, metadata);
+  }
+
+  #id(): string {
+    this.#ids += 1;
+    return `00000000-0000-4000-8000-${String(this.#ids).padStart(12, '0')}`;
+  }
+}
+
+const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+
+function object(name: string, values: readonly HeldValue[]): Event {
+  const created = '2026-01-01T00:00:00.000Z';
+  return { type: 'ObjectUpdated', values, object: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, uid: name, version: 0, generation: 1, creationTimestamp: created } } };
+}
