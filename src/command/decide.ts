@@ -4,7 +4,7 @@ import { generateNameLengthMax, validationErrorsMax } from '../limits.ts';
 import { draftOf, metadataViolations, type Draft } from '../resource/draft.ts';
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
-import { heldValues, IndexValueError } from '../resource/index-definition.ts';
+import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import type { Command, Part, Preconditions, WriteContext } from './command.ts';
 import type { ObjectEvent } from './event.ts';
@@ -241,6 +241,8 @@ function sameSpec(before: ResourceObject, after: ResourceObject): boolean {
 
 function emit(eventType: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested', object: ResourceObject, facts: Facts, warnings: readonly string[]): Decision {
   try {
+    // Every index must be able to take the object, not only the unique ones whose values are claimed.
+    entryOf(facts.type.indexes, object);
     const values = heldValues(facts.type.indexes, object);
     return { ok: true, event: { type: eventType, object, values }, object, warnings };
   } catch (error) {

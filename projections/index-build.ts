@@ -1,0 +1,77 @@
+import { listSliceObjectsMax } from '../src/limits.ts';
+import type { Change } from '../src/read/objects.ts';
+import type { IndexEntry } from '../src/resource/index-entry.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { encodeEntry } from './entry-codec.ts';
+import { entryBeside, isCurrentEntry } from './index-entries.ts';
+import type { LmdbTables } from './lmdb-tables.ts';
+import { decodeRow, encodeRow } from './row.ts';
+import { buildTypeIndex, type TypeIndex } from './type-index.ts';
+
+/**
+ * What changed while an index was being built, behind the place the build had reached: what lies ahead of it the build
+ * reads anyway.
+ */
+export class IndexCatchUp {
+  /** In order of the log. */
+  readonly #missed: Change[] = [];
+  /** The last name read; undefined before the first. Names up to it are in the build, as they were when it passed. */
+  #reached: string | undefined;
+
+  advance(name: string): void {
+    this.#reached = name;
+  }
+
+  /** Everything is read: from here on every change is missed by the build. */
+  finish(): void {
+    this.#reached = '\uffff';
+  }
+
+  note(change: Change): void {
+    if (this.#reached !== undefined && change.name <= this.#reached) this.#missed.push(change);
+  }
+
+  applyTo(index: TypeIndex): void {
+    for (const { before, after } of this.#missed) {
+      if (after !== undefined) index.put(after, before);
+      else if (before !== undefined) index.remove(before);
+    }
+  }
+}
+
+/** Rows read per slice: about 2 ms, so that requests to other types are answered meanwhile. */
+const sliceRows = listSliceObjectsMax * 4;
+
+export async function buildIndex(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp): Promise<TypeIndex> {
+  return buildTypeIndex(type.indexes, entriesOf(type, tables, catchUp), { pause: nextTurn });
+}
+
+async function* entriesOf(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp): AsyncGenerator<readonly IndexEntry[]> {
+  let after: string | undefined;
+  for (;;) {
+    const rows = tables.rows(type.key, { after, limit: sliceRows });
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last.name;
+    catchUp.advance(after);
+    const stale = rows.filter(({ row }) => !isCurrentEntry(row, type));
+    if (stale.length > 0) refresh(type, tables, stale);
+    yield rows.map(({ row }) => entryBeside(row, type));
+    await nextTurn();
+  }
+  catchUp.finish();
+}
+
+/** Entries made under another declaration are made again beside their rows, so that the next start reads them as they are. */
+function refresh(type: ResourceType, tables: LmdbTables, stale: readonly { readonly name: string; readonly row: Buffer }[]): void {
+  tables.commit((writer) => {
+    for (const { name, row } of stale) {
+      const entry = encodeEntry(entryBeside(row, type), type.fingerprint);
+      writer.putRow(type.key, name, encodeRow({ ...decodeRow(row), entry }), { recreated: false });
+    }
+  });
+}
+
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => { setImmediate(resolve); });
+}

@@ -1,0 +1,171 @@
+import { must } from '../src/base/unreachable.ts';
+import type { Clock, Timer } from '../src/base/clock.ts';
+import { logStart, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
+import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { ListQuery } from '../src/resource/list-query.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { foldEvent } from './fold-event.ts';
+import { buildIndex, IndexCatchUp } from './index-build.ts';
+import { ListPages } from './list-pages.ts';
+import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
+import type { Fold } from './runner.ts';
+import { storedOf } from './row.ts';
+import type { TypeIndex } from './type-index.ts';
+
+/** A type's indexes: being built beside the fold, or ready. */
+type Indexed = { readonly state: 'building'; readonly catchUp: IndexCatchUp } | { readonly state: 'ready'; readonly index: TypeIndex };
+
+type Waiter = { readonly position: LogPosition; readonly settle: (outcome: 'reached' | 'timeout' | 'aborted') => void };
+
+/**
+ * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one turn:
+ * rows and checkpoint commit, indexes follow, then the feed and the waiters, with no await between (consistency protocol, 2).
+ */
+export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
+  readonly #tables: LmdbTables;
+  readonly #logId: string;
+  readonly #types: (key: TypeKey) => ResourceType | undefined;
+  readonly #clock: Clock;
+  readonly #pages: ListPages;
+  /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
+  readonly #indexes = new Map<TypeKey, Indexed>();
+  readonly #listeners = new Set<(batch: ChangeBatch) => void>();
+  /** Each waits for a position beyond `#position`. */
+  #waiters: Waiter[] = [];
+  /** Of the last event folded: what the committed checkpoint says. */
+  #position: LogPosition;
+
+  constructor(dependencies: { readonly tables: LmdbTables; readonly logId: string; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock }) {
+    this.#tables = dependencies.tables;
+    this.#logId = dependencies.logId;
+    this.#types = dependencies.types;
+    this.#clock = dependencies.clock;
+    this.#pages = new ListPages(dependencies.tables, dependencies.clock);
+    this.#position = this.#tables.checkpoint()?.position ?? logStart;
+  }
+
+  position(): LogPosition {
+    return this.#position;
+  }
+
+  checkpoint(): Checkpoint | undefined {
+    return this.#tables.checkpoint();
+  }
+
+  get(type: TypeKey, name: string): StoredObject | undefined {
+    const row = this.#tables.row(type, name);
+    return row === undefined ? undefined : storedOf(row);
+  }
+
+  head(type: TypeKey, name: string): StreamHead {
+    const stored = this.get(type, name);
+    if (stored !== undefined) return { kind: 'live', stored };
+    const revision = this.#tables.gone(type, name);
+    return revision === undefined ? { kind: 'absent' } : { kind: 'gone', revision };
+  }
+
+  list(type: TypeKey, query: ListQuery): ListPage {
+    return this.#pages.page(type, this.#ready(type).query(query), this.#position);
+  }
+
+  names(type: TypeKey, query: ListQuery): readonly string[] {
+    return this.#ready(type).query(query).names;
+  }
+
+  objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> } {
+    const { names } = this.#ready(type).query(query);
+    return { position: this.#position, total: names.length, batches: this.#pages.batches(type, names) };
+  }
+
+  holderOf(type: TypeKey, index: number, key: string | number): string | undefined {
+    return this.#ready(type).has(index, key);
+  }
+
+  async reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'> {
+    if (position <= this.#position) return 'reached';
+    const { signal } = options;
+    if (signal?.aborted === true) return 'aborted';
+    return new Promise((resolve) => {
+      const abort = (): void => { waiter.settle('aborted'); };
+      const timer: Timer = this.#clock.after(options.timeoutMs, () => { waiter.settle('timeout'); });
+      const waiter: Waiter = {
+        position,
+        settle: (outcome) => {
+          timer.cancel();
+          signal?.removeEventListener('abort', abort);
+          if (outcome !== 'reached') this.#waiters = this.#waiters.filter((other) => other !== waiter);
+          resolve(outcome);
+        },
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiters.push(waiter);
+    });
+  }
+
+  subscribe(listener: (batch: ChangeBatch) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  apply(batch: readonly RecordedEvent[]): void {
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    const known = { rows: this.#tables, type: this.#types };
+    let changes: Change[] = [];
+    this.#tables.commit((writer: Writer) => {
+      changes = batch.map((recorded) => foldEvent(recorded, writer, known)).filter((change) => change !== undefined);
+      writer.putCheckpoint({ logId: this.#logId, position: last.position, eventId: last.id });
+    });
+    for (const change of changes) this.#index(change);
+    this.#position = last.position;
+    const published: ChangeBatch = { changes, position: last.position };
+    for (const listener of this.#listeners) listener(published);
+    this.#settleWaiters();
+  }
+
+  /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them. */
+  async buildIndexes(type: ResourceType): Promise<void> {
+    const catchUp = new IndexCatchUp();
+    this.#indexes.set(type.key, { state: 'building', catchUp });
+    const index = await buildIndex(type, this.#tables, catchUp);
+    // No event was folded since the last slice was read: catching up and switching over are this one turn.
+    catchUp.applyTo(index);
+    this.#indexes.set(type.key, { state: 'ready', index });
+  }
+
+  dropIndexes(type: TypeKey): void {
+    this.#indexes.delete(type);
+  }
+
+  /** Objects of a type, whether or not its indexes are ready. */
+  count(type: TypeKey): number {
+    const indexed = this.#indexes.get(type);
+    return indexed?.state === 'ready' ? indexed.index.size : 0;
+  }
+
+  #index(change: Change): void {
+    const indexed = this.#indexes.get(change.type);
+    if (indexed === undefined) return;
+    if (indexed.state === 'building') {
+      indexed.catchUp.note(change);
+      return;
+    }
+    if (change.after !== undefined) indexed.index.put(change.after, change.before);
+    else if (change.before !== undefined) indexed.index.remove(change.before);
+  }
+
+  #ready(type: TypeKey): TypeIndex {
+    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were asked for`);
+    if (indexed.state === 'building') throw new Error(`the indexes of ${type} are still being built`);
+    return indexed.index;
+  }
+
+  #settleWaiters(): void {
+    if (this.#waiters.length === 0) return;
+    const reached = this.#waiters.filter(({ position }) => position <= this.#position);
+    if (reached.length === 0) return;
+    this.#waiters = this.#waiters.filter(({ position }) => position > this.#position);
+    for (const waiter of reached) waiter.settle('reached');
+  }
+}
