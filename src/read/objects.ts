@@ -41,8 +41,8 @@ export type ListPage = {
   /** Objects after this page's last one. */
   readonly remaining: number;
   /**
-
-   * long one is read slice by slice from a snapshot at `position`, released when iteration ends or is abandoned.
+   * The objects' JSON, joined with commas. A short page is there at once; a long one comes in slices, none of which begins or
+   * ends with a comma, read from a snapshot at `position`, released when iteration ends or is abandoned.
    */
   readonly items: Uint8Array | AsyncIterable<Uint8Array>;
 };
