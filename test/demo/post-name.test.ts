@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { postName } from '../../demo/post-name.ts';
+import { nameProblem } from '../../src/resource/names.ts';
+
+t.test('plain names stay readable', async (t) => {
+  t.equal(postName('fast-json-patch'), 'npm-fast-json-patch');
+  t.equal(postName('@koa/router'), 'npm-koa--2frouter');
+  t.equal(postName('lodash.merge'), 'npm-lodash--2emerge');
+});
+
+t.test('names that look alike stay apart', async (t) => {
+  const alike = ['a-b', 'a--b', 'a.b', 'a_b', 'a--2eb', 'a-', '-a', 'A', 'a', '@a/b', 'a/b-', '@a/b.', 'ab', 'digest-a'];
+  t.equal(new Set(alike.map(postName)).size, alike.length);
+});
+
+t.test('every name is legal, and no two packages share one', async (t) => {
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', '0', '-', '.', '_', '~', '@', '/', 'A', 'Z', '2', 'd', 'e'), minLength: 1, maxLength: 260 }).filter((text) => !/^@?\/|^@$/u.test(text));
+  fc.assert(fc.property(name, name, (one, other) => {
+    if (nameProblem(postName(one)) !== undefined) return false;
+    const same = one.replace(/^@(?=[^/]+\/)/u, '') === other.replace(/^@(?=[^/]+\/)/u, '');
+    return (postName(one) === postName(other)) === same || one.length > 60 || other.length > 60;
+  }), { numRuns: 2_000 });
+  t.pass();
+});
