@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { indexesPerTypeMax, indexValuesPerObjectMax } from '../limits.ts';
+import type { IndexEntry, IndexKey } from './index-entry.ts';
+import { keyOfText, keyOfValue, kindOf, textOfKey, timestampMs } from './index-key.ts';
+import type { ResourceObject } from './object.ts';
+import type { IndexDefinition, IndexValueType } from './resource-type.ts';
+
+/** An index as its author declares it (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
+export type IndexSpec = {
+  readonly name: string;
+  readonly type?: IndexValueType | undefined;
+  readonly order?: 'ASC' | 'DESC' | undefined;
+  readonly unique?: boolean | undefined;
+  readonly multi?: boolean | undefined;
+  readonly indexFunc?: ((object: ResourceObject) => unknown) | undefined;
+};
+
+/** An object that an index cannot take: a value too long, too many of them, or an index function that failed. */
+export class IndexValueError extends Error {
+  readonly index: string;
+  readonly reason: string;
+
+  constructor(index: string, reason: string) {
+    super(`index ${JSON.stringify(index)}: ${reason}`);
+    this.name = 'IndexValueError';
+    this.index = index;
+    this.reason = reason;
+  }
+}
+
+export type DefinedIndexes =
+  | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly fingerprint: string }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export const nameIndex = 'metadata.name';
+export const creationIndex = 'metadata.creationTimestamp';
+export const deletionIndex = 'metadata.deletionTimestamp';
+
+const defaultSpecs: readonly IndexSpec[] = [
+  { name: nameIndex, unique: true },
+  { name: creationIndex, type: 'timestamp' },
+  { name: deletionIndex, type: 'timestamp' },
+];
+const reservedNames = new Set([...defaultSpecs.map((spec) => spec.name), 'metadata.labels']);
+
+/** The indexes every type has (seed 2.6), at the places they have in every type. */
+export const defaultIndexes: readonly IndexDefinition[] = defaultSpecs.map(definitionOf);
+
+/** Declared indexes, checked: the defaults, then `specs` in their order. `specs` is a plugin's word, so anything may be in it. */
+export function defineIndexes(specs: unknown): DefinedIndexes {
+  if (specs !== undefined && !Array.isArray(specs)) return { ok: false, problems: [`indexes: must be an array, is ${kindOf(specs)}`] };
+  const raw: readonly unknown[] = specs ?? [];
+  if (raw.length + defaultSpecs.length > indexesPerTypeMax) {
+    return { ok: false, problems: [`indexes: a type has at most ${String(indexesPerTypeMax)} with the ${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`] };
+  }
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const decoded = Array.from(raw, (spec, place) => decodeSpec(spec, `indexes[${String(place)}]`, problems)).filter((spec) => spec !== undefined);
+  for (const { name } of decoded) {
+    if (reservedNames.has(name)) problems.push(`index ${JSON.stringify(name)}: is there by default and must not be declared`);
+    else if (seen.has(name)) problems.push(`index ${JSON.stringify(name)}: is declared twice`);
+    seen.add(name);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], fingerprint: fingerprintOf(decoded) };
+}
+
+/** Bumped when the same declaration and object make other keys than before. */
+const keysGeneration = 1;
+
+/** Changes with every declaration and every index function's source; what a function closes over cannot be seen. */
+export function fingerprintOf(specs: readonly IndexSpec[]): string {
+  const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) =>
+    [name, type ?? 'string', order ?? 'ASC', unique ?? false, multi ?? false, indexFunc === undefined ? '' : Function.prototype.toString.call(indexFunc)]);
+  return createHash('sha256').update(JSON.stringify([keysGeneration, declared])).digest('hex').slice(0, 32);
+}
+
+/** What `object` contributes to its type's indexes. Throws `IndexValueError`. */
+export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
+  const { name, creationTimestamp, labels } = object.metadata;
+  const created = timestampMs(creationTimestamp);
+  if (created === undefined) throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is no timestamp`);
+  return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
+}
+
+/** One value of a unique index that an object holds: what a claim is named after. */
+export type HeldValue = { readonly index: string; readonly hash: string };
+
+/** The unique values `object` holds, `metadata.name` aside, ordered so that all writers take claims in one order. */
+export function heldValues(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
+  return indexes
+    .filter((index) => index.unique && index.name !== nameIndex)
+    .flatMap((index) => index.keysOf(object).map((key) => ({ index: index.name, hash: hashOfKey(index, key) })))
+    .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
+}
+
+/** Of the value as people write it, so that a claim can be found by hand. */
+function hashOfKey(index: IndexDefinition, key: IndexKey): string {
+  return createHash('sha256').update(textOfKey(index.type, key)).digest('hex');
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function definitionOf(spec: IndexSpec): IndexDefinition {
+  const { name, type = 'string', order = 'ASC', unique = false, multi = false } = spec;
+  const path = name.split('.');
+  const valueOf = spec.indexFunc ?? ((object: ResourceObject) => valueAt(object, path));
+  return {
+    name, type, order, unique, multi,
+    keysOf: (object) => keysOf({ name, type, multi }, () => valueOf(object)),
+    keyOf: (operand) => keyOfText(type, operand),
+  };
+}
+
+function valueAt(object: unknown, path: readonly string[]): unknown {
+  let value = object;
+  for (const member of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[member];
+  }
+  return value;
+}
+
+type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'>;
+
+const none: readonly IndexKey[] = Object.freeze([]);
+
+function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
+  try {
+    const value = evaluate();
+    if (value === undefined || value === null) return none;
+    // Left alone, its rejection would end the process.
+    if (value instanceof Promise) value.catch(() => undefined);
+    if (!Array.isArray(value)) return [keyOrThrow(index, value)];
+    if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`');
+    return manyKeys(index, value);
+  } catch (error) {
+    if (error instanceof IndexValueError) throw error;
+    throw new IndexValueError(index.name, `its function threw: ${messageOf(error)}`);
+  }
+}
+
+function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[] {
+  if (values.length > indexValuesPerObjectMax) {
+    throw new IndexValueError(index.name, `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`);
+  }
+  const present = values.filter((value) => value !== undefined && value !== null);
+  if (present.length === 0) return none;
+  const keys = [...new Set(present.map((value) => keyOrThrow(index, value)))];
+  return keys.sort((a, b) => (a < b ? -1 : 1));
+}
+
+function keyOrThrow(index: Keyed, value: unknown): IndexKey {
+  const keyed = keyOfValue(index.type, value);
+  if (!keyed.ok) throw new IndexValueError(index.name, keyed.problem);
+  return keyed.key;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
+}
+
+/** What a selector can name without escapes. */
+const indexName = /^[^\s=!<>^(),\\\p{Cc}]{1,253}$/u;
+const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+const isOneOf = (values: readonly unknown[]) => (value: unknown): boolean => value === undefined || values.includes(value);
+const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boolean; readonly expected: string }>> = {
+  name: { valid: (value) => typeof value === 'string' && indexName.test(value), expected: 'a text of 1 to 253 characters without spaces and = ! < > ^ ( ) , \\' },
+  type: { valid: isOneOf(['string', 'number', 'boolean', 'timestamp']), expected: '"string", "number", "boolean" or "timestamp"' },
+  order: { valid: isOneOf(['ASC', 'DESC']), expected: '"ASC" or "DESC"' },
+  unique: { valid: isFlag, expected: 'true or false' },
+  multi: { valid: isFlag, expected: 'true or false' },
+  indexFunc: { valid: (value) => value === undefined || typeof value === 'function', expected: 'a function' },
+};
+
+function decodeSpec(raw: unknown, place: string, problems: string[]): IndexSpec | undefined {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    problems.push(`${place}: must be an object, is ${kindOf(raw)}`);
+    return undefined;
+  }
+  const spec = raw as Readonly<Record<string, unknown>>;
+  const before = problems.length;
+  for (const [member, { valid, expected }] of Object.entries(rules)) {
+    if (!valid(spec[member])) problems.push(`${place}.${member}: must be ${expected}`);
+  }
+  for (const member of Object.keys(raw)) if (!Object.hasOwn(rules, member)) problems.push(`${place}.${member.slice(0, 64)}: is not known`);
+  return problems.length === before ? copyOf(raw as IndexSpec) : undefined;
+}
+
+/** Of its own, so that a plugin that changes its declaration later changes nothing here. */
+function copyOf({ name, type, order, unique, multi, indexFunc }: IndexSpec): IndexSpec {
+  return { name, type, order, unique, multi, indexFunc };
+}
