@@ -1,0 +1,45 @@
+/** Sets of ordinals as bits, 32 a word: what requirements on different indexes are combined in. */
+export type Bits = Uint32Array;
+
+export function emptyBits(capacity: number): Bits {
+  return new Uint32Array((capacity + 31) >>> 5);
+}
+
+export function setBit(bits: Bits, ordinal: number): void {
+  const word = ordinal >>> 5;
+  bits[word] = (bits[word] ?? 0) | 1 << (ordinal & 31);
+}
+
+export function clearBit(bits: Bits, ordinal: number): void {
+  const word = ordinal >>> 5;
+  bits[word] = (bits[word] ?? 0) & ~(1 << (ordinal & 31));
+}
+
+export function hasBit(bits: Bits, ordinal: number): boolean {
+  return ((bits[ordinal >>> 5] ?? 0) & 1 << (ordinal & 31)) !== 0;
+}
+
+export function countBits(bits: Bits): number {
+  let count = 0;
+  for (let place = 0; place < bits.length; place++) {
+    let word = bits[place] ?? 0;
+    word -= word >>> 1 & 0x55555555;
+    word = (word & 0x33333333) + (word >>> 2 & 0x33333333);
+    count += Math.imul(word + (word >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return count;
+}
+
+export function ordinalsOf(bits: Bits): number[] {
+  const ordinals: number[] = [];
+  for (let place = 0; place < bits.length; place++) {
+    for (let word = bits[place] ?? 0; word !== 0; word &= word - 1) ordinals.push(place * 32 + 31 - Math.clz32(word & -word));
+  }
+  return ordinals;
+}
+
+export function bitsOf(ordinals: readonly number[], capacity: number): Bits {
+  const bits = emptyBits(capacity);
+  for (const ordinal of ordinals) setBit(bits, ordinal);
+  return bits;
+}
