@@ -43,6 +43,8 @@ export const indexValueBytesMax = 1_024;
 export const indexValuesPerObjectMax = 256;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
+/** Columns of a type's table: wider than any terminal or screen. */
+export const printerColumnsMax = 32;
 export const schemaBytesMax = 262_144;
 /** Validation errors reported at once: enough to fix a body in one go, not a megabyte of them. */
 export const validationErrorsMax = 64;

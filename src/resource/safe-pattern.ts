@@ -1,0 +1,124 @@
+/**
+ * A guard against patterns that take exponential time on a hostile string: a repetition whose body repeats too, like
+ * `(a+)+`. Such a body is let through only when each way through it begins or ends with a character that nothing else in
+ * the body matches, like `(-[a-z]+)*`: then a string falls into repetitions in one way only.
+ *
+ * What it does not see: equal alternatives (`(a|a)*`), and polynomial time (`\s+$` over a very long string). Plugins are
+ * trusted code; this catches the mistake that is easily made.
+ */
+type Node =
+  /** One character; `source` matches exactly it. */
+  | { readonly kind: 'set'; readonly source: string }
+  | { readonly kind: 'assertion' }
+  | { readonly kind: 'group'; readonly alternatives: readonly (readonly Node[])[] }
+  | { readonly kind: 'repeat'; readonly body: Node; readonly unbounded: boolean };
+
+/** `pattern` must already have compiled with the `u` flag. */
+export function patternProblem(pattern: string): string | undefined {
+  const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
+  return isSafe(parsed) ? undefined : 'repeats a group that itself repeats, which can take exponential time; begin the group with a separator its other parts cannot match';
+}
+
+function isSafe(node: Node): boolean {
+  if (node.kind === 'group') return node.alternatives.every((nodes) => nodes.every(isSafe));
+  if (node.kind !== 'repeat') return true;
+  if (!isSafe(node.body)) return false;
+  if (!node.unbounded || node.body.kind !== 'group') return true;
+  const all = setsIn(node.body);
+  return node.body.alternatives.every((nodes) => !nodes.some(repeats) || isDelimited(nodes, all));
+}
+
+function repeats(node: Node): boolean {
+  if (node.kind === 'repeat') return node.unbounded || repeats(node.body);
+  return node.kind === 'group' && node.alternatives.some((nodes) => nodes.some(repeats));
+}
+
+function isDelimited(nodes: readonly Node[], all: readonly Node[]): boolean {
+  const consuming = nodes.filter((node) => node.kind !== 'assertion');
+  return [consuming.at(0), consuming.at(-1)].some((edge) =>
+    edge?.kind === 'set' && all.every((other) => other === edge || other.kind !== 'set' || !overlap(edge.source, other.source)));
+}
+
+function setsIn(node: Node): readonly Node[] {
+  if (node.kind === 'set') return [node];
+  if (node.kind === 'repeat') return setsIn(node.body);
+  return node.kind === 'group' ? node.alternatives.flat().flatMap(setsIn) : [];
+}
+
+/** ASCII and a few from beyond it: sets that differ only elsewhere count as disjoint. */
+const probes = [...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)), '\u00e9', '\u0416', '\u05d0', '\u0905', '\u4e2d', '\u2028', '\u{1f600}'];
+
+function overlap(left: string, right: string): boolean {
+  const [one, other] = [new RegExp(`^${left}$`, 'u'), new RegExp(`^${right}$`, 'u')];
+  return probes.some((probe) => one.test(probe) && other.test(probe));
+}
+
+const quantifier = /[*+?]\??|\{(\d+)(,(\d*))?\}\??/uy;
+const escape = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*|.)/uys;
+const characterClass = /\[(?:\\.|[^\]\\])*\]/uys;
+const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
+const any = '[^]';
+/** A repetition this often counts as unbounded: `(a+){30}` is as bad as `(a+)+`. */
+const repeatsMax = 10;
+
+class PatternParser {
+  readonly #pattern: string;
+  /** UTF-16 offset of the next character to read. */
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  /** Up to the closing parenthesis or the end. */
+  alternatives(): readonly (readonly Node[])[] {
+    const alternatives: Node[][] = [[]];
+    while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ')') {
+      if (this.#pattern[this.#at] === '|') {
+        this.#at += 1;
+        alternatives.push([]);
+      } else {
+        alternatives.at(-1)?.push(this.#quantified(this.#atom()));
+      }
+    }
+    return alternatives;
+  }
+
+  #atom(): Node {
+    if (this.#take(groupStart) !== undefined) {
+      const alternatives = this.alternatives();
+      this.#at += 1;
+      return { kind: 'group', alternatives };
+    }
+    const set = this.#take(characterClass);
+    if (set !== undefined) return { kind: 'set', source: set };
+    const escaped = this.#take(escape);
+    if (escaped !== undefined) return escapedNode(escaped);
+    const character = String.fromCodePoint(this.#pattern.codePointAt(this.#at) ?? 0);
+    this.#at += character.length;
+    return character === '^' || character === '$' ? { kind: 'assertion' } : { kind: 'set', source: character };
+  }
+
+  #quantified(body: Node): Node {
+    quantifier.lastIndex = this.#at;
+    const match = quantifier.exec(this.#pattern);
+    if (match === null) return body;
+    this.#at = quantifier.lastIndex;
+    const [text, least, range, most] = match;
+    const times = range === undefined ? Number(least) : Number(most === '' ? Infinity : most);
+    return { kind: 'repeat', body, unbounded: text.startsWith('*') || text.startsWith('+') || times >= repeatsMax };
+  }
+
+  #take(token: RegExp): string | undefined {
+    token.lastIndex = this.#at;
+    const text = token.exec(this.#pattern)?.[0];
+    if (text !== undefined) this.#at += text.length;
+    return text;
+  }
+}
+
+function escapedNode(escaped: string): Node {
+  if (escaped === '\\b' || escaped === '\\B') return { kind: 'assertion' };
+  // What a back reference matches is not known here.
+  return { kind: 'set', source: /^\\(?:k<|[1-9])/u.test(escaped) ? any : escaped };
+}

@@ -1,0 +1,160 @@
+import t from 'tap';
+
+import { schemaBytesMax, validationErrorsMax } from '../../src/limits.ts';
+import { patternProblem } from '../../src/resource/safe-pattern.ts';
+import { compileSchema, type CompiledSchema } from '../../src/resource/schema.ts';
+
+function compiled(schema: unknown): CompiledSchema {
+  const result = compileSchema(schema);
+  if (!result.ok) throw new Error(result.problems.join('; '));
+  return result;
+}
+
+function problemsOf(schema: unknown): string {
+  const result = compileSchema(schema);
+  return result.ok ? '' : result.problems.join('; ');
+}
+
+const spec = (schema: object): object => ({ type: 'object', properties: { spec: schema } });
+
+const widget = compiled({
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object', required: ['title'], additionalProperties: false,
+      properties: {
+        'title': { type: 'string', minLength: 1, maxLength: 10 },
+        'size': { type: 'integer', minimum: 0 },
+        'color': { enum: ['red', 'green'] },
+        'tags': { type: 'array', uniqueItems: true, items: { type: ['string', 'object'] } },
+        'a/b~c': { type: 'boolean' },
+        'when': { type: 'string', format: 'date-time' },
+        'target': { anyOf: [{ type: 'string' }, { type: 'object', required: ['name'], additionalProperties: false, properties: { name: { type: 'string' } } }] },
+      },
+    },
+    status: { type: 'object' },
+  },
+});
+
+t.test('every broken rule is one entry at the member that must change', async (t) => {
+  const table: readonly (readonly [Record<string, unknown>, string, RegExp])[] = [
+    [{}, '/spec', /is required/],
+    [{ spec: {} }, '/spec/title', /is required/],
+    [{ spec: { title: '' } }, '/spec/title', /fewer than 1 char/],
+    [{ spec: { title: 'x'.repeat(11) } }, '/spec/title', /more than 10 char/],
+    [{ spec: { title: 3 } }, '/spec/title', /must be of type string/],
+    [{ spec: { title: 'x', size: -1 } }, '/spec/size', />= 0/],
+    [{ spec: { title: 'x', size: '1' } }, '/spec/size', /must be of type integer/],
+    [{ spec: { title: 'x', color: 'blue' } }, '/spec/color', /one of "red", "green"/],
+    [{ spec: { title: 'x', tags: ['a', 'a'] } }, '/spec/tags', /equal items/],
+    [{ spec: { title: 'x', tags: [{ a: 1, b: 2 }, { b: 2, a: 1 }] } }, '/spec/tags', /equal items/],
+    [{ spec: { title: 'x', tags: [1] } }, '/spec/tags/0', /type string or object/],
+    [{ spec: { 'title': 'x', 'a/b~c': 1 } }, '/spec/a~1b~0c', /boolean/],
+    [{ spec: { 'title': 'x', 'n/o~': 1 } }, '/spec/n~1o~0', /is not known/],
+    [{ spec: { title: 'x', when: 'yesterday' } }, '/spec/when', /date-time/],
+    [{ spec: { title: 'x', target: { nam: 1 } } }, '/spec/target', /one of the allowed forms: must be of type string; or \/name is required; or \/nam is not known/],
+    [{ spec: { title: 'x' }, extra: 1 }, '/extra', /is not known/],
+  ];
+  for (const [object, pointer, detail] of table) {
+    const violations = widget.violations(object);
+    t.match(violations, [{ pointer, detail }], JSON.stringify(object));
+    t.equal(violations.length, 1, JSON.stringify(object));
+  }
+  t.same(widget.violations({ spec: { size: -1 } }).map(({ pointer }) => pointer).sort(), ['/spec/size', '/spec/title']);
+});
+
+t.test('a valid object has no violations, with the platform\'s members and without', async (t) => {
+  t.same(widget.violations({ spec: { title: 'x', tags: ['a', 'b', { a: 1 }], target: { name: 'n' } }, status: { any: 1 } }), []);
+  t.same(widget.violations({ apiVersion: 'a/v1', kind: 'W', metadata: { name: 'x' }, spec: { title: 'x' } }), []);
+});
+
+t.test('an inherited member is not a present one', async (t) => {
+  t.match(compiled(spec({ type: 'object', required: ['toString'] })).violations({ spec: {} }), [{ pointer: '/spec/toString' }]);
+});
+
+t.test('violations are bounded, and an object with very many values answers its first one', async (t) => {
+  const { violations } = compiled(spec({ type: 'array', items: { type: 'string' } }));
+  t.equal(violations({ spec: Array.from({ length: validationErrorsMax + 1 }, () => 1) }).length, validationErrorsMax);
+  t.equal(violations({ spec: Array.from({ length: 20_000 }, () => 1) }).length, 1);
+});
+
+t.test('judging neither changes nor completes an object', async (t) => {
+  const { violations, prune } = compiled(spec({ type: 'object', additionalProperties: false, properties: { a: { type: 'string', default: 'filled' }, n: { type: 'integer' } } }));
+  const object = Object.freeze({ spec: Object.freeze({ n: '1', more: true }) });
+  violations(object);
+  t.same(prune(object).object, { spec: { n: '1' } });
+  t.same(object, { spec: { n: '1', more: true } });
+});
+
+t.test('prune drops what is refused as unknown, keeps what the schema lets be, and says which', async (t) => {
+  const { prune } = compiled({
+    type: 'object',
+    properties: {
+      spec: { type: 'object', additionalProperties: false, properties: { list: { type: 'array', items: { type: 'object', additionalProperties: false, properties: { a: {} } } }, open: { type: 'object' } } },
+    },
+  });
+  const { object, unknown } = prune({ spec: { list: [{ a: 1, b: 2 }, { c: 3 }], open: { kept: 1 }, gone: 1 }, other: {} });
+  t.same(object, { spec: { list: [{ a: 1 }, {}], open: { kept: 1 } } });
+  t.same([...unknown].sort(), ['/other', '/spec/gone', '/spec/list/0/b', '/spec/list/1/c']);
+  t.same(prune({ spec: {} }), { object: { spec: {} }, unknown: [] });
+});
+
+t.test('prune does not guess which branch of a choice was meant', async (t) => {
+  const branch = (name: string): object => ({ type: 'object', additionalProperties: false, properties: { [name]: {} } });
+  const { prune } = compiled(spec({ oneOf: [branch('a'), branch('b')] }));
+  t.same(prune({ spec: { a: 1, x: 1 } }), { object: { spec: { a: 1, x: 1 } }, unknown: [] });
+});
+
+t.test('unknown members at the top are refused unless the schema says otherwise', async (t) => {
+  t.match(compiled({ properties: {} }).violations({ a: 1 }), [{ pointer: '/a' }]);
+  t.same(compiled({ additionalProperties: true }).violations({ a: 1 }), []);
+  t.match(compiled({ allOf: [{ properties: { a: {} } }] }).violations({ a: 1, b: 1 }), [{ pointer: '/b' }]);
+  t.match(compiled({ $ref: '#/$defs/w', $defs: { w: { properties: { a: {} } } } }).violations({ a: 1, b: 1 }), [{ pointer: '/b' }]);
+});
+
+t.test('a schema that cannot be used is refused with what is wrong', async (t) => {
+  const circular: Record<string, unknown> = {};
+  circular['properties'] = circular;
+  const table: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /must be a JSON Schema object/], [null, /must be a JSON Schema object/], [[], /must be a JSON Schema object/], ['x', /must be a JSON Schema object/],
+    [circular, /circular/i],
+    [{ properties: { spec: () => true } }, /function, which JSON cannot say/],
+    [{ properties: { spec: undefined } }, /undefined, which JSON cannot say/],
+    [{ description: 'x'.repeat(schemaBytesMax) }, /at most 262144 bytes/],
+    [{ type: 'array' }, /type: must be "object"/],
+    [{ $schema: 'http://json-schema.org/draft-07/schema#' }, /\$schema: must be/],
+    [{ properties: { metadata: {} } }, /properties\.metadata: is the platform's own/],
+    [spec({ type: 'strnig' }), /schema is invalid/],
+    [spec({ tpye: 'string' }), /unknown keyword: "tpye"/],
+    [spec({ $ref: 'https://example.com/other.json' }), /properties\.spec\.\$ref: must stay inside/],
+    [spec({ items: { $ref: 'other.json' } }), /properties\.spec\.items\.\$ref: must stay inside/],
+    [spec({ $ref: '#/$defs/missing' }), /can't resolve reference/],
+    [spec({ $id: 'https://example.com/a' }), /\$id: only the top/],
+    [spec({ pattern: '(' }), /is no regular expression/],
+    [spec({ pattern: '^(a+)+$' }), /exponential/],
+    [spec({ patternProperties: { '^(a*)*$': {} } }), /patternProperties: .*exponential/],
+    [spec({ format: 'no-such' }), /unknown format/],
+  ];
+  for (const [schema, problem] of table) t.match(problemsOf(schema), problem);
+});
+
+t.test('extension keywords, a schema\'s own id and OpenAPI\'s extras are no problem', async (t) => {
+  const schema = { $id: 'https://example.com/w', $schema: 'https://json-schema.org/draft/2020-12/schema', properties: { spec: { 'x-order': 1, 'example': {} } } };
+  t.equal(problemsOf(schema), '');
+  t.equal(problemsOf(schema), '', 'the same id twice');
+});
+
+t.test('a reference that leads back to itself refuses the object and harms nothing', async (t) => {
+  const { violations } = compiled({ properties: { spec: { $ref: '#/$defs/a' } }, $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } });
+  t.match(violations({ spec: 1 }), [{ pointer: '', detail: /cannot judge/ }]);
+});
+
+t.test('patterns that may take exponential time are told from those that cannot', async (t) => {
+  for (const pattern of ['(a+)+', '(a*)*$', '(?:a+){2,}', '(a+){30}', '([a-z]+-?)*', '(x+x+)+y', '(a|b+)*', '([^"]+|\\\\.)*', '((a+)b?)*', '(\\w+\\d)+']) {
+    t.ok(patternProblem(pattern), pattern);
+  }
+  for (const pattern of ['^[a-z0-9]+(-[a-z0-9]+)*$', '^([a-z]+[.])*x$', '(a|b)*', '([^"\\\\]|\\\\.)*', '^\\p{Lu}+$', '(a+){2}', '^(?:\\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$', '^\\d{4}-\\d{2}$', 'a{1,3}']) {
+    t.equal(patternProblem(pattern), undefined, pattern);
+  }
+});
