@@ -137,12 +137,25 @@ export type PluginDefinition = {
   readonly routes?: readonly RouteDeclaration[];
 };
 
-/** The default export of a plugin's module. */
-export function definePlugin(definition: PluginDefinition): PluginDefinition {
-  return definition;
+/** What a plugin's module may depend on when it says what it is. */
+export type PluginContext = {
+  /** The plugin's name: `metadata.name` of its plugin.yaml. */
+  readonly name: string;
+  /** The platform's domain: what `${domain}` stands for in the plugin's YAML files. */
+  readonly domain: string;
+  readonly log: PluginLogger;
+};
+
+export type DefinePlugin = (context: PluginContext) => PluginDefinition | Promise<PluginDefinition>;
+
+/** The default export of a plugin's module: what it is, or a function that answers it once the context is known. */
+export function definePlugin(definition: PluginDefinition): PluginDefinition;
+export function definePlugin(define: DefinePlugin): DefinePlugin;
+export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
+  return plugin;
 }
 
 /** A type whose index functions see its own object type. */
 export function defineType<T = PluginObject>(declaration: TypeDeclaration<T>): TypeDeclaration<never> {
-  return declaration as unknown as TypeDeclaration<never>;
+  return declaration;
 }

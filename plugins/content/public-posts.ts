@@ -1,0 +1,79 @@
+import type { Client, ControllerDeclaration, RouteRequest, RouteResponse, TypeName } from '../../src/plugin/plugin.ts';
+import { postName, type Post } from './post.ts';
+
+/**
+ * What visitors see: published posts only, read as the plugin itself, so that no visitor needs a right on posts. Who may call
+ * it is decided like for every API: by role templates.
+ */
+export function publicPosts(domain: string): ControllerDeclaration {
+  const type = postName(domain);
+  return {
+    apiVersion: `api.content.${domain}/v1alpha1`,
+    path: '/',
+    routes: [
+      { method: 'GET', path: '/posts', handler: (request) => listPublished(type, request) },
+      { method: 'GET', path: '/posts/{name}', handler: (request) => readPublished(type, request) },
+      { method: 'GET', path: '/tags', handler: (request) => countTags(type, request) },
+    ],
+  };
+}
+
+const published = 'spec.publish=true';
+const sizeDefault = 20;
+const sizeMax = 100;
+
+async function listPublished(type: TypeName, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
+  const page = wholeNumber(query['page'], 1);
+  const size = wholeNumber(query['size'], sizeDefault);
+  if (page === undefined || size === undefined || size > sizeMax) return badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  const tag = query['tag'];
+  if (Array.isArray(tag)) return badRequest('tag may be given once');
+  const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escaped(tag)}` : published;
+  const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
+  return { body: { page, size, total: list.total, items: list.items.map(summaryOf) } };
+}
+
+async function readPublished(type: TypeName, { params, pluginClient }: RouteRequest): Promise<RouteResponse> {
+  const name = params['name'] ?? '';
+  const found = await pluginClient.get<Post>(type, name);
+  if (found?.spec.publish !== true) return { status: 404, body: { detail: `no published post ${JSON.stringify(name)}` } };
+  return { body: { ...summaryOf(found), content: found.spec.content ?? '' } };
+}
+
+/** How often each tag is used on published posts, most used first. */
+async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest): Promise<RouteResponse> {
+  const counts = new Map<string, number>();
+  for await (const found of publishedPosts(type, pluginClient, signal)) {
+    for (const tag of found.spec.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  }
+  const items = [...counts].map(([tag, posts]) => ({ tag, posts })).sort((left, right) => right.posts - left.posts || (left.tag < right.tag ? -1 : 1));
+  return { body: { total: items.length, items } };
+}
+
+/** Page by page, so that memory does not grow with the number of posts. */
+async function* publishedPosts(type: TypeName, client: Client, signal: AbortSignal): AsyncGenerator<Post> {
+  for (let page = 1; !signal.aborted; page += 1) {
+    const { items } = await client.list<Post>(type, { fieldSelector: published, page, size: sizeMax });
+    yield* items;
+    if (items.length < sizeMax) return;
+  }
+}
+
+function summaryOf(found: Post): Readonly<Record<string, unknown>> {
+  const { title, slug, owner, tags = [], publishTime } = found.spec;
+  return { name: found.metadata.name, title, slug, owner, tags, publishTime };
+}
+
+function wholeNumber(value: string | readonly string[] | undefined, absent: number): number | undefined {
+  if (value === undefined) return absent;
+  return typeof value === 'string' && /^[1-9][0-9]{0,8}$/u.test(value) ? Number(value) : undefined;
+}
+
+/** A tag as a selector's operand. */
+function escaped(tag: string): string {
+  return tag.replaceAll(/[\\,=()]/gu, String.raw`\$&`);
+}
+
+function badRequest(detail: string): RouteResponse {
+  return { status: 400, body: { detail } };
+}

@@ -1,0 +1,4 @@
+import { definePlugin } from '../../src/plugin/plugin.ts';
+import { widget } from './widget.ts';
+
+export default definePlugin({ types: [widget] });

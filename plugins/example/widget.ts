@@ -1,0 +1,48 @@
+import { defineType, type PluginObject } from '../../src/plugin/plugin.ts';
+
+export type Widget = PluginObject<
+  { readonly title: string; readonly size?: number; readonly serial?: string; readonly tags?: readonly string[] },
+  { readonly phase?: string }
+>;
+
+export const widget = defineType<Widget>({
+  group: 'example.com',
+  version: 'v1alpha1',
+  kind: 'Widget',
+  singular: 'widget',
+  plural: 'widgets',
+  schema: {
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['title'],
+        additionalProperties: false,
+        properties: {
+          title: { type: 'string', minLength: 1, maxLength: 100, description: 'What people call it.' },
+          size: { type: 'integer', minimum: 0, maximum: 1000 },
+          serial: { type: 'string', minLength: 1, maxLength: 100, description: 'No two widgets have the same one.' },
+          tags: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 100 } },
+        },
+      },
+      status: {
+        type: 'object',
+        properties: { phase: { type: 'string' } },
+      },
+    },
+  },
+  indexes: [
+    { name: 'spec.title' },
+    { name: 'spec.size', type: 'number' },
+    { name: 'spec.serial', unique: true },
+    { name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags },
+    { name: 'status.phase' },
+  ],
+  statusSubresource: true,
+  printerColumns: [
+    { name: 'Title', type: 'string', pointer: '/spec/title' },
+    { name: 'Size', type: 'integer', pointer: '/spec/size' },
+    { name: 'Phase', type: 'string', pointer: '/status/phase' },
+  ],
+});
