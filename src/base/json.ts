@@ -73,7 +73,8 @@ function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; r
   for (let at = 0; at < length; at += 1) {
     const byte = bytes[at];
     if (byte === quote) {
-      for (at += 1; at < length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+      at += 1;
+      while (at < length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
     } else if (byte === colon) {
       colons += 1;
     } else if (byte === brace || byte === bracket) {

@@ -1,0 +1,55 @@
+import { loginFailuresMax, loginFailureWindowMs } from '../limits.ts';
+
+/** Users and addresses counted at once; the longest counted go first, as their windows end first. */
+const countedMax = 10_000;
+
+type Count = { attempts: number; readonly endsAt: number };
+
+/**
+ * Failed log-ins by user and by address in fixed windows. An attempt counts from its beginning and is taken back when it
+ * succeeds, so that many at once do not slip past the bound together.
+ */
+export class LoginFailures {
+  /** In the order their windows end. */
+  readonly #counts = new Map<string, Count>();
+
+  /** Seconds until another attempt is allowed; 0 when this one is, which it then counts. */
+  begin(username: string, address: string, now: number): number {
+    const keys = keysOf(username, address);
+    for (const key of keys) {
+      const count = this.#current(key, now);
+      if (count !== undefined && count.attempts >= loginFailuresMax) return Math.max(1, Math.ceil((count.endsAt - now) / 1_000));
+    }
+    for (const key of keys) {
+      const count = this.#current(key, now);
+      if (count === undefined) this.#open(key, now);
+      else count.attempts += 1;
+    }
+    return 0;
+  }
+
+  /** It was no failure. */
+  takeBack(username: string, address: string, now: number): void {
+    for (const key of keysOf(username, address)) {
+      const count = this.#current(key, now);
+      if (count !== undefined) count.attempts -= 1;
+    }
+  }
+
+  #current(key: string, now: number): Count | undefined {
+    const count = this.#counts.get(key);
+    if (count === undefined || count.endsAt > now) return count;
+    this.#counts.delete(key);
+    return undefined;
+  }
+
+  #open(key: string, now: number): void {
+    const oldest = this.#counts.size >= countedMax ? this.#counts.keys().next() : undefined;
+    if (oldest?.done === false) this.#counts.delete(oldest.value);
+    this.#counts.set(key, { attempts: 1, endsAt: now + loginFailureWindowMs });
+  }
+}
+
+function keysOf(username: string, address: string): readonly string[] {
+  return [`user ${username.slice(0, 253)}`, `address ${address}`];
+}

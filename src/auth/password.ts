@@ -1,0 +1,70 @@
+import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+
+import PQueue from 'p-queue';
+
+import { passwordHashesMax } from '../limits.ts';
+
+/**
+ * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
+ * with others is verified with its own, within bounds, so that they can be raised later.
+ */
+const cost = { ln: 15, r: 8, p: 3 } as const;
+const saltBytes = 16;
+const hashBytes = 32;
+/** What a stored hash may ask for at most: 128 MiB. */
+const memoryBytesMax = 134_217_728;
+/** Log-ins waiting for their turn; past it they are turned away, as each takes a fifth of a second of a core. */
+export const passwordHashesWaitingMax = 64;
+
+type Cost = { readonly ln: number; readonly r: number; readonly p: number };
+type Phc = Cost & { readonly salt: Buffer; readonly hash: Buffer };
+
+const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
+
+/** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
+const nobody: Phc = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+
+/** Hashes passwords, a bounded number at once and a bounded number waiting. */
+export class Passwords {
+  readonly #queue = new PQueue({ concurrency: passwordHashesMax });
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(saltBytes);
+    const hash = await this.#derive(password, { ...cost, salt, hash: nobody.hash });
+    return `$scrypt$ln=${String(cost.ln)},r=${String(cost.r)},p=${String(cost.p)}$${unpadded(salt)}$${unpadded(hash)}`;
+  }
+
+  /** `stored` is undefined for an unknown user: the answer is then false, and takes as long. */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    const expected = stored === undefined ? nobody : phcOf(stored);
+    const actual = await this.#derive(password, expected);
+    return timingSafeEqual(actual, expected.hash) && expected !== nobody;
+  }
+
+  isBusy(): boolean {
+    return this.#queue.size >= passwordHashesWaitingMax;
+  }
+
+  async #derive(password: string, { ln, r, p, salt, hash }: Phc): Promise<Buffer> {
+    const options: ScryptOptions = { N: 2 ** ln, r, p, maxmem: memoryBytesMax + 1_048_576 };
+    return this.#queue.add(() => new Promise<Buffer>((resolve, reject) => {
+      scrypt(password.normalize('NFC'), salt, hash.length, options, (error, derived) => {
+        if (error === null) resolve(derived);
+        else reject(error);
+      });
+    }));
+  }
+}
+
+/** Throws for what is no hash of ours: a stored secret that does not decode is a bug or a damaged log. */
+function phcOf(text: string): Phc {
+  const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
+  const phc = { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+  const memory = 128 * 2 ** phc.ln * phc.r;
+  if (hash === '' || phc.ln === 0 || memory > memoryBytesMax || phc.p > 16) throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
+  return phc;
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}

@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import Koa from 'koa';
+
+import type { Authenticated } from '../auth/authenticate.ts';
+import { authorize } from '../auth/authorize.ts';
+import type { Subject } from '../auth/subject.ts';
+import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
+import { refusal, taken, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { headerOf } from './exchange.ts';
+import type { FixedRoute } from './fixed-routes.ts';
+import { notYetServing, type GeneratedApi } from './generated.ts';
+import type { PluginRoutes } from './plugin-routes.ts';
+import { methodNotAllowed, problem } from './problem.ts';
+import type { RouteTable } from './route-table.ts';
+import { send, type Edge } from './send.ts';
+import type { WatchEndpoints } from './watching.ts';
+
+export type AppDependencies = Edge & {
+  readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly generated: GeneratedApi;
+  readonly fixed: RouteTable<FixedRoute>;
+  readonly pluginRoutes: PluginRoutes;
+  readonly watch: WatchEndpoints;
+  /** An id for a request that brought none of its own. */
+  readonly drawRequestId: () => string;
+};
+
+/** The connection of a request that asked to leave HTTP. */
+export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
+
+/** The order of all requests, top to bottom in `#answer`; decision 2 gives it. */
+export class App {
+  readonly #dependencies: AppDependencies;
+
+  constructor(dependencies: AppDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The Koa application: one middleware, as every step here decides whether there is a next one. */
+  koa(): Koa {
+    const app = new Koa();
+    app.use(async (context) => {
+      context.respond = false;
+      await this.serve(context.req, context.res);
+    });
+    app.on('error', (error: unknown) => { this.#dependencies.log.debug('a connection failed', { error: String(error) }); });
+    return app;
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse, upgrade?: Upgrade): Promise<void> {
+    const to = { req, res, requestId: this.#identify(req) };
+    try {
+      await send(to, await this.#answer(to, upgrade), this.#dependencies);
+    } catch (error) {
+      this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
+      await send(to, refusal(problem('internal-error', 'something is broken here; the log has the detail under this request\'s id')), this.#dependencies);
+    }
+  }
+
+  async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
+    const { method = 'GET', url = '/' } = req;
+    const query = queryOf(url);
+    const info = requestInfo(method, url, typeof query !== 'string' && asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
+    if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
+
+    const who = this.#authenticate(req);
+    const authenticated = who instanceof Promise ? await who : who;
+    if (!authenticated.ok) return unauthenticated(authenticated);
+    const { subject } = authenticated;
+
+    const forbidden = refuseAccess(req, subject, info) ?? refuseForeignOrigin(req, method, upgrade);
+    if (forbidden !== undefined) return forbidden;
+    if (typeof query === 'string') return refusal(problem('bad-request', query));
+
+    const queryAt = url.indexOf('?');
+    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery: queryAt === -1 ? '' : url.slice(queryAt + 1), subject };
+    return this.#watch(exchange, upgrade) ?? this.#route(exchange);
+  }
+
+  /** The caller's id when it is sane, so that one id follows a request through several services. */
+  #identify(req: IncomingMessage): string {
+    const given = req.headers['x-request-id'];
+    return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
+  }
+
+  #authenticate(req: IncomingMessage): Authenticated | Promise<Authenticated> {
+    const { authorization } = req.headers;
+    return this.#dependencies.authenticate(authorization, authorization === undefined ? '' : req.socket.remoteAddress ?? '');
+  }
+
+  /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */
+  #route(exchange: Exchange): Answer | Promise<Answer> {
+    const { method, info } = exchange;
+    const generated = this.#dependencies.generated.answer(exchange);
+    if (generated instanceof Promise || generated.kind !== 'not-served') return generated;
+    const fixed = this.#dependencies.fixed.find(method, info.segments);
+    if (fixed.kind === 'found') return fixed.route(fixed.params);
+    const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
+    if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
+    const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow])];
+    return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
+  }
+
+  /** Undefined for what is no watch of a registered type. */
+  #watch({ req, res, requestId, info, query, subject }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+    if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
+    const registration = this.#dependencies.generated.registrationAt(info);
+    if (registration === undefined) return undefined;
+    if (!registration.serving) return refusal(notYetServing(registration));
+    const request = { type: registration.type, query, subject, requestId, ...(info.name === undefined ? {} : { name: info.name }) };
+    if (upgrade === undefined) {
+      this.#dependencies.watch.open(request, req, res);
+    } else {
+      upgrade.release();
+      this.#dependencies.watch.upgrade(request, req, upgrade.socket, upgrade.head);
+    }
+    return taken;
+  }
+}
+
+/** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
+function asksForWatch(req: IncomingMessage, query: URLSearchParams, upgrade: Upgrade | undefined): boolean {
+  if (upgrade !== undefined || req.headers.accept?.includes('text/event-stream') === true) return true;
+  const watch = query.get('watch');
+  return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';
+}
+
+function unauthenticated(refused: Extract<Authenticated, { ok: false }>): Answer {
+  if (refused.reason === 'unauthorized') return unauthorized(refused.detail);
+  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+function unauthorized(detail: string): Answer {
+  return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', 'Basic realm="ledgerplane", charset="UTF-8"'] }));
+}
+
+function refuseAccess(req: IncomingMessage, subject: Subject, info: Exclude<RequestInfo, { kind: 'malformed' }>): Answer | undefined {
+  // To act as somebody else is not possible here; not to say so would be to act as the wrong one.
+  if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
+  const access = authorize(subject, info);
+  if (access.allowed) return undefined;
+  return subject.kind === 'visitor' ? unauthorized(access.reason) : refusal(problem('forbidden', access.reason));
+}
+
+/** A browser sends Basic credentials along with what other sites make it send: it says so, and is not obeyed. */
+function refuseForeignOrigin(req: IncomingMessage, method: string, upgrade: Upgrade | undefined): Answer | undefined {
+  const site = req.headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
+  if (upgrade === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  return refusal(problem('forbidden', 'a browser may write and watch from this server\'s own pages only'));
+}

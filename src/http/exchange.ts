@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Subject } from '../auth/subject.ts';
+import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
+
+/** A request past authentication and authorization, with what was learnt of it. */
+export type Exchange = {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+  readonly method: string;
+  readonly info: ResourceRequest | NonResourceRequest;
+  readonly query: URLSearchParams;
+  /** The query as sent, without `?`. */
+  readonly rawQuery: string;
+  readonly subject: Subject;
+};
+
+/** Aborts when the client goes before its answer has ended. Made on demand: most requests never need it. */
+export function goneSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed) controller.abort();
+  else res.once('close', () => { if (!res.writableFinished) controller.abort(); });
+  return controller.signal;
+}
+
+/** A header that may be sent only once, as text; repeated ones are joined as HTTP allows. */
+export function headerOf(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}

@@ -1,0 +1,50 @@
+import type { TypeRegistry } from '../plugin/type-registry.ts';
+import { jsonAnswer, refusal, textAnswer, type Answer } from './answer.ts';
+import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './discovery.ts';
+import { problem } from './problem.ts';
+import { RouteTable } from './route-table.ts';
+
+export type FixedRoute = (params: Readonly<Record<string, string>>) => Answer;
+
+export type FixedRouteOptions = {
+  readonly registry: TypeRegistry;
+  /** Why this node is not ready, a line a reason; empty when it is. */
+  readonly readiness: () => readonly string[];
+  /** The platform's own, a semantic version. */
+  readonly version: string;
+};
+
+/** Health, version and discovery: what the platform serves whatever is registered. */
+export function fixedRoutes({ registry, readiness, version }: FixedRouteOptions): RouteTable<FixedRoute> {
+  const routes = new RouteTable<FixedRoute>();
+  const get = (pattern: string, route: FixedRoute): void => { routes.add('GET', pattern, route); };
+  get('/healthz', () => textAnswer('ok'));
+  get('/livez', () => textAnswer('ok'));
+  get('/readyz', () => readyAnswer(readiness()));
+  get('/version', () => jsonAnswer(versionDocument(version)));
+  get('/api', () => jsonAnswer(coreVersions(registry)));
+  get('/api/{version}', ({ version: wanted = '' }) => found(resourceList(registry, '', wanted)));
+  get('/apis', () => jsonAnswer(groupList(registry)));
+  get('/apis/{group}', ({ group = '' }) => found(groupDocument(registry, group)));
+  get('/apis/{group}/{version}', ({ group = '', version: wanted = '' }) => found(resourceList(registry, group, wanted)));
+  return routes;
+}
+
+function readyAnswer(reasons: readonly string[]): Answer {
+  if (reasons.length === 0) return textAnswer('ok');
+  return textAnswer(`not ready\n${reasons.map((reason) => `- ${reason}\n`).join('')}`, 503);
+}
+
+function found(document: DiscoveryDocument | undefined): Answer {
+  return document === undefined ? refusal(problem('not-found', 'the server could not find the requested resource')) : jsonAnswer(document);
+}
+
+/** The members Kubernetes' clients read, then this platform's own. */
+function versionDocument(version: string): DiscoveryDocument {
+  const [major = '0', minor = '0'] = version.split('.');
+  return {
+    major, minor, gitVersion: `v${version}`, gitCommit: '', gitTreeState: '', buildDate: '',
+    goVersion: '', compiler: `node ${process.versions.node}`, platform: `${process.platform}/${process.arch}`,
+    name: 'ledgerplane', version,
+  };
+}

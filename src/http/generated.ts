@@ -1,0 +1,76 @@
+import { notFound } from '../command/refuse.ts';
+import type { Registration, TypeRegistry } from '../plugin/type-registry.ts';
+import type { ChangeFeed } from '../read/objects.ts';
+import { nameProblem } from '../resource/names.ts';
+import { placeOf, type Place } from '../resource/request-path.ts';
+import { refusal, type Answer } from './answer.ts';
+import { Collections } from './collection.ts';
+import { deleteCollection } from './delete-collection.ts';
+import type { Exchange } from './exchange.ts';
+import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
+import { problem } from './problem.ts';
+import { nothingHere } from './route-table.ts';
+
+/** What the generated APIs do not take: the next in line may. */
+export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly string[] };
+
+const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
+const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
+const statusMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
+
+/** The APIs that every registered type has (seed 4.1), found by the request's place and not by a route each. */
+export class GeneratedApi {
+  readonly #registry: TypeRegistry;
+  readonly #ports: ResourcePorts;
+  readonly #collections: Collections;
+
+  constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
+    this.#registry = registry;
+    this.#ports = ports;
+    this.#collections = new Collections(ports, feed);
+  }
+
+  /** The type a place names, served or not. */
+  registrationAt({ group, version, resource }: Place): Registration | undefined {
+    return this.#registry.byPath(group, version, resource);
+  }
+
+  answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
+    const { info } = exchange;
+    const place = info.kind === 'resource' ? info : placeOf(info.segments);
+    const registration = place === undefined ? undefined : this.registrationAt(place);
+    if (place === undefined || registration === undefined) return nothingHere;
+    if (!registration.serving) return refusal(notYetServing(registration));
+    const { type } = registration;
+    if (place.name === undefined) return this.#collection(exchange, registration);
+    const isStatus = place.subresource === 'status' && type.statusSubresource;
+    if (place.subresource !== undefined && !isStatus) return nothingHere;
+    const allow = isStatus ? statusMethods : itemMethods;
+    if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
+    // No object has such a name, and storage need not be asked to find a key for it.
+    if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
+    return this.#item(exchange, { type, name: place.name });
+  }
+
+  #collection(exchange: Exchange, { type }: Registration): Answer | NotServed | Promise<Answer> {
+    switch (exchange.method) {
+      case 'GET': case 'HEAD': return this.#collections.list(exchange, type);
+      case 'POST': return this.#collections.create(exchange, type);
+      case 'DELETE': return deleteCollection(exchange, type, this.#ports);
+      default: return { kind: 'not-served', allow: collectionMethods };
+    }
+  }
+
+  #item(exchange: Exchange, target: ItemTarget): Answer | Promise<Answer> {
+    switch (exchange.method) {
+      case 'PUT': return putItem(exchange, target, this.#ports);
+      case 'PATCH': return patchItem(exchange, target, this.#ports);
+      case 'DELETE': return deleteItem(exchange, target, this.#ports);
+      default: return getItem(exchange, target, this.#ports);
+    }
+  }
+}
+
+export function notYetServing({ type }: Registration): ReturnType<typeof problem> {
+  return problem('unavailable', `the indexes of ${type.plural} are being built`, { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import type { Authenticated } from '../auth/authenticate.ts';
+import type { Execute } from '../execute.ts';
+import { requestHeadersBytesMax } from '../limits.ts';
+import type { TypeRegistry } from '../plugin/type-registry.ts';
+import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
+import { App } from './app.ts';
+import { fixedRoutes } from './fixed-routes.ts';
+import { GeneratedApi } from './generated.ts';
+import type { PluginRoutes } from './plugin-routes.ts';
+import { problem, type Problem } from './problem.ts';
+import { problemAnswer } from './problem-body.ts';
+import type { Edge } from './send.ts';
+import type { WatchEndpoints } from './watching.ts';
+
+/** All that HTTP needs of the rest. */
+export type HttpDependencies = Edge & {
+  readonly registry: TypeRegistry;
+  readonly reader: ObjectReader;
+  readonly feed: ChangeFeed;
+  readonly execute: Execute;
+  readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly pluginRoutes: PluginRoutes;
+  readonly watch: WatchEndpoints;
+  /** Why this node is not ready, a line a reason; empty when it is. */
+  readonly readiness: () => readonly string[];
+  /** The platform's own, a semantic version. */
+  readonly version: string;
+};
+
+/** How long a client may take for its headers, for its whole request, and between two requests of one connection. */
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 60_000;
+const keepAliveTimeoutMs = 65_000;
+/** How often a closing server looks for connections that have become idle. */
+const drainPollMs = 20;
+
+export type HttpServer = {
+  readonly server: Server;
+  readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
+  /** Stops accepting, lets what is in flight end, and cuts what has not ended after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+};
+
+export function createHttpServer(dependencies: HttpDependencies): HttpServer {
+  const { domain, clock, log, registry, reader, feed, execute, authenticate, pluginRoutes, watch, readiness, version } = dependencies;
+  const drawRequestId = requestIds();
+  const app = new App({
+    domain, clock, log, authenticate, pluginRoutes, watch, drawRequestId,
+    generated: new GeneratedApi(registry, { reader, execute }, feed),
+    fixed: fixedRoutes({ registry, readiness, version }),
+  });
+  const koa = app.koa().callback();
+  const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };
+  const server = createServer({
+    maxHeaderSize: requestHeadersBytesMax,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+  }, callback);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => { answerMalformed(error, socket, { domain, clock, requestId: drawRequestId() }); });
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => { serveUpgrade(app, dependencies, { req, socket, head }); });
+  return { server, callback, close: (graceMs) => closed(server, dependencies, graceMs) };
+}
+
+/** Unique across restarts by a drawn prefix, and cheap: one a request. */
+function requestIds(): () => string {
+  const prefix = randomBytes(6).toString('hex');
+  let drawn = 0;
+  return () => {
+    drawn += 1;
+    return `${prefix}-${drawn.toString(36)}`;
+  };
+}
+
+/**
+ * A request that asks to leave HTTP goes through the same order as any other, on a response of its own; only a watch takes
+ * its connection. An upgrade to anything but WebSocket is not ours to do, so the request is served as if it had not asked.
+ */
+function serveUpgrade(app: App, { log }: Edge, { req, socket, head }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }): void {
+  socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
+  if (!(socket instanceof Socket)) {
+    socket.destroy();
+    return;
+  }
+  const res = new ServerResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => { socket.end(); });
+  const asksForWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
+  void app.serve(req, res, asksForWebSocket ? { socket, head, release: () => { res.detachSocket(socket); } } : undefined);
+}
+
+/** What node could not read as HTTP is answered in the platform's words, and its connection closed. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, { domain, clock, requestId }: Pick<Edge, 'domain' | 'clock'> & { readonly requestId: string }): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, bytes } = problemAnswer(malformedProblem(error.code), {
+    domain, path: '', accept: undefined, requestId, time: new Date(clock.now()).toISOString(),
+  });
+  const fields = [...headers, 'Content-Length', String(bytes.length), 'Connection', 'close'];
+  const lines = fields.flatMap((field, place) => place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : []);
+  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} \r\n${lines.join('')}\r\n`), bytes]));
+}
+
+function malformedProblem(code: string | undefined): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW': return problem('headers-too-large', `path and headers together must be at most ${String(requestHeadersBytesMax)} bytes`);
+    case 'ERR_HTTP_REQUEST_TIMEOUT': return problem('request-timeout', 'the request did not arrive in time');
+    default: return problem('bad-request', 'this is not HTTP as this server reads it');
+  }
+}
+
+async function closed(server: Server, { clock, log }: Edge, graceMs: number): Promise<void> {
+  if (!server.listening) return;
+  const deadline = clock.monotonic() + graceMs;
+  await new Promise<void>((resolve) => {
+    server.close(() => { resolve(); });
+    const sweep = (): void => {
+      server.closeIdleConnections();
+      if (clock.monotonic() < deadline) {
+        clock.after(drainPollMs, sweep);
+        return;
+      }
+      log.warn('requests did not end in time and were cut off');
+      server.closeAllConnections();
+    };
+    sweep();
+  });
+}

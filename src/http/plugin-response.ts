@@ -1,0 +1,63 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+
+import type { Answer } from './answer.ts';
+
+/** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
+export type DecodedResponse = { readonly ok: true; readonly answer: Answer } | { readonly ok: false; readonly problem: string };
+
+/** The connection is the platform's. */
+const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+
+export function decodeResponse(result: unknown): DecodedResponse {
+  if (result === undefined) return { ok: true, answer: { kind: 'empty', status: 204, headers: [] } };
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return { ok: false, problem: 'it answered no response object' };
+  const { status, headers: rawHeaders = {}, body }: { status?: unknown; headers?: unknown; body?: unknown } = result;
+  const headers = headersOf(rawHeaders);
+  if (typeof headers === 'string') return { ok: false, problem: headers };
+  const bytes = bytesOf(body, headers);
+  if (typeof bytes === 'string') return { ok: false, problem: bytes };
+  const code = status ?? (bytes === undefined ? 204 : 200);
+  if (typeof code !== 'number' || !Number.isInteger(code) || code < 200 || code > 599) return { ok: false, problem: `its status is ${describe(code)}` };
+  const bodyless = code === 204 || code === 205 || code === 304;
+  return { ok: true, answer: { kind: 'custom', status: code, headers, bytes: bodyless ? undefined : bytes ?? new Uint8Array() } };
+}
+
+/** By lower-case name. */
+function headersOf(raw: unknown): Map<string, string> | string {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return 'its headers are no object';
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(raw)) {
+    const lower = name.toLowerCase();
+    if (typeof value !== 'string') return `its header ${describe(name)} is no string`;
+    if (platformHeaders.has(lower)) return `its header ${describe(name)} is not its to set`;
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      return `its header ${describe(name)} is malformed`;
+    }
+    headers.set(lower, value);
+  }
+  return headers;
+}
+
+/** JSON, unless the headers name another content type and the body is text or bytes already. */
+function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
+  if (body === undefined) return undefined;
+  if (headers.has('content-type')) {
+    if (typeof body === 'string') return Buffer.from(body);
+    if (body instanceof Uint8Array) return body;
+  } else {
+    headers.set('content-type', 'application/json');
+  }
+  try {
+    const text: unknown = JSON.stringify(body);
+    return typeof text === 'string' ? Buffer.from(text) : `its body is ${describe(typeof body)}`;
+  } catch (error) {
+    return `its body is not JSON: ${error instanceof Error ? error.message : describe(error)}`;
+  }
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value).slice(0, 64) : typeof value;
+}

@@ -1,0 +1,78 @@
+import { dottedPath } from '../command/refuse.ts';
+import type { Violation } from '../resource/resource-type.ts';
+import { problems, type Problem } from './problem.ts';
+
+/** What a refusal's body says beside the refusal itself. */
+export type ProblemContext = {
+  readonly domain: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  readonly accept: string | undefined;
+  readonly requestId: string;
+  /** RFC 3339. */
+  readonly time: string;
+  /** The resource the path names, when it names one. */
+  readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;
+};
+
+export type ProblemAnswer = { readonly status: number; readonly headers: readonly string[]; readonly bytes: Buffer };
+
+/**
+ * The two forms of decision 8. One body cannot serve both readers: RFC 9457 says `status` is a number, Kubernetes' clients
+ * decode it as a string and fall back to a message of their own when they cannot.
+ */
+export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
+  const { status, word, title } = problems[refusal.reason];
+  const members = {
+    type: `https://${context.domain}/problems/${slug(word)}`,
+    title,
+    detail: refusal.detail,
+    instance: context.path,
+    reason: word,
+    requestId: context.requestId,
+    timestamp: context.time,
+    ...(refusal.violations === undefined ? {} : { errors: refusal.violations }),
+  };
+  const pure = wantsProblemJson(context);
+  const body = pure
+    ? { ...members, status }
+    : { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: refusal.detail, code: status, ...members, details: details(refusal, context) };
+  const headers = ['Content-Type', pure ? 'application/problem+json' : 'application/json', ...refusal.headers ?? []];
+  if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfterSeconds))));
+  return { status, headers, bytes: Buffer.from(JSON.stringify(body)) };
+}
+
+/** `NotFound` → `not-found`. */
+function slug(word: string): string {
+  return word.replaceAll(/(?!^)[A-Z]/gu, (letter) => `-${letter}`).toLowerCase();
+}
+
+function wantsProblemJson({ path, accept }: ProblemContext): boolean {
+  if (!/^\/+apis?(?:\/|$)/u.test(path)) return true;
+  return accept?.split(',').some(namesProblemJson) === true;
+}
+
+/** A wildcard does not name it: clients that never heard of problem details send one. */
+function namesProblemJson(range: string): boolean {
+  const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  return type === 'application/problem+json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/u.test(parameter));
+}
+
+/** Kubernetes names the resource here, except for an invalid object, where it names the kind. */
+function details(refusal: Problem, { resource }: ProblemContext): object {
+  const name = refusal.about?.name ?? resource?.name;
+  const kind = refusal.reason === 'invalid' ? refusal.about?.kind ?? resource?.resource : resource?.resource;
+  const causes = [...(refusal.violations ?? []).map((violation) => causeOf(violation, refusal)), ...refusal.causes ?? []];
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(resource === undefined ? {} : { group: resource.group }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(causes.length === 0 ? {} : { causes }),
+    ...(refusal.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(refusal.retryAfterSeconds)) }),
+  };
+}
+
+function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
+  const reason = refusal.reason === 'unique-value-taken' ? 'FieldValueDuplicate' : /\brequired\b|\bmissing\b/u.test(detail) ? 'FieldValueRequired' : 'FieldValueInvalid';
+  return { reason, message: detail, field: dottedPath(pointer) };
+}

@@ -1,0 +1,61 @@
+import type { Rejection, RejectionReason } from '../command/rejection.ts';
+import type { Violation } from '../resource/resource-type.ts';
+
+/** Refusals that only the edge knows, beside those of the core. */
+type EdgeReason =
+  | 'unauthorized' | 'forbidden' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
+  | 'expired' | 'request-timeout' | 'internal-error' | 'timeout';
+
+export type ProblemReason = RejectionReason | EdgeReason;
+
+/** Every refusal's status, the fixed word clients match on, and its title (decision 8). The one place that knows statuses. */
+export const problems = {
+  'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
+  unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are needed' },
+  forbidden: { status: 403, word: 'Forbidden', title: 'This is not allowed' },
+  'not-found': { status: 404, word: 'NotFound', title: 'There is nothing here' },
+  'method-not-allowed': { status: 405, word: 'MethodNotAllowed', title: 'This path does not serve the method' },
+  'request-timeout': { status: 408, word: 'RequestTimeout', title: 'The request took too long to arrive' },
+  'already-exists': { status: 409, word: 'AlreadyExists', title: 'An object of this name exists' },
+  'stale-version': { status: 409, word: 'Conflict', title: 'The object has changed meanwhile' },
+  'unique-value-taken': { status: 409, word: 'UniqueValueTaken', title: 'Another object has this unique value' },
+  expired: { status: 410, word: 'Expired', title: 'This point in history is gone' },
+  'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition does not hold' },
+  'body-too-large': { status: 413, word: 'RequestEntityTooLarge', title: 'The body is too large' },
+  'unsupported-media-type': { status: 415, word: 'UnsupportedMediaType', title: 'The body is of a kind that is not read here' },
+  invalid: { status: 422, word: 'Invalid', title: 'The object breaks a rule' },
+  'too-many-requests': { status: 429, word: 'TooManyRequests', title: 'Too many requests' },
+  'headers-too-large': { status: 431, word: 'RequestHeaderFieldsTooLarge', title: 'The headers are too large' },
+  'internal-error': { status: 500, word: 'InternalError', title: 'Something is broken here' },
+  unavailable: { status: 503, word: 'ServiceUnavailable', title: 'This cannot be served now' },
+  timeout: { status: 504, word: 'Timeout', title: 'It took too long' },
+} as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
+
+/** One refusal, before it is known in which form its client reads it. */
+export type Problem = {
+  readonly reason: ProblemReason;
+  readonly detail: string;
+  readonly violations?: readonly Violation[];
+  /** Kubernetes' machine-readable causes beyond the violations. */
+  readonly causes?: readonly { readonly reason: string; readonly message: string }[];
+  /** What it is about where the path does not say so: the kind of an invalid object, the name a body gave. */
+  readonly about?: { readonly kind?: string; readonly name?: string };
+  readonly retryAfterSeconds?: number;
+  /** Further header names and values, in pairs. */
+  readonly headers?: readonly string[];
+};
+
+export function problem(reason: ProblemReason, detail: string, more: Omit<Problem, 'reason' | 'detail'> = {}): Problem {
+  return { reason, detail, ...more };
+}
+
+/** A refusal of the core, as the edge tells it. */
+export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
+  return { ...rejection, about };
+}
+
+/** Methods as `Allow` lists them. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
+  const list = allowed.join(', ');
+  return problem('method-not-allowed', `${method} is not served here; ${list === '' ? 'nothing is' : list}`, { headers: ['Allow', list] });
+}

@@ -1,0 +1,50 @@
+import Router from '@koa/router';
+
+/** Whether a path is served and with which methods. An empty `allow`: there is nothing at this path. */
+export type Found<H> =
+  | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'not-served'; readonly allow: readonly string[] };
+
+export const nothingHere = { kind: 'not-served', allow: [] } as const;
+
+type Layer = ReturnType<Router['register']>;
+
+/**
+ * Routes by pattern, `{name}` standing for one segment. Paths are matched by their decoded segments, the very ones that were
+ * authorized: each is encoded once for the router, which decodes what it captures once.
+ */
+export class RouteTable<H> {
+  readonly #router = new Router({ sensitive: true, strict: true });
+  /** Every layer of the router, in the order of its making; the first that matches counts. */
+  readonly #routes = new Map<Layer, H>();
+
+  add(method: string, pattern: string, route: H): void {
+    const problem = patternProblem(pattern);
+    if (problem !== undefined) throw new RangeError(`${method} ${pattern}: ${problem}`);
+    const layer = this.#router.register(pattern.replaceAll(/\{(\w+)\}/gu, ':$1'), [method], () => undefined);
+    this.#routes.set(layer, route);
+  }
+
+  find(method: string, segments: readonly string[]): Found<H> {
+    const path = `/${segments.map(encodeURIComponent).join('/')}`;
+    const { path: layers } = this.#router.match(path, method);
+    for (const layer of layers) {
+      const route = layer.methods.includes(method) ? this.#routes.get(layer) : undefined;
+      if (route !== undefined) return { kind: 'found', route, params: layer.params(path, layer.captures(path)) };
+    }
+    return { kind: 'not-served', allow: [...new Set(layers.flatMap((layer) => layer.methods))].sort() };
+  }
+}
+
+/** A pattern holds plain segments and parameters only, so that nothing in it means something to the router alone. */
+export function patternProblem(pattern: string): string | undefined {
+  const names = new Set<string>();
+  if (!pattern.startsWith('/')) return 'a path starts with "/"';
+  for (const segment of pattern.slice(1).split('/')) {
+    const name = /^\{([A-Za-z_]\w*)\}$/u.exec(segment)?.[1];
+    if (name === undefined && !/^[A-Za-z0-9._~-]+$/u.test(segment)) return `${JSON.stringify(segment)} is neither a plain segment nor a parameter like {name}`;
+    if (name !== undefined && names.has(name)) return `the parameter {${name}} stands twice`;
+    if (name !== undefined) names.add(name);
+  }
+  return undefined;
+}

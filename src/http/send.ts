@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Clock } from '../base/clock.ts';
+import type { PluginLogger } from '../plugin/plugin.ts';
+import { placeOf } from '../resource/request-path.ts';
+import type { Answer } from './answer.ts';
+import type { Problem } from './problem.ts';
+import { problemAnswer } from './problem-body.ts';
+
+/** What every answer needs beside itself. */
+export type Edge = { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+
+/** Whom an answer is for. */
+export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
+
+/** On every answer: a browser must neither guess its type, nor run or frame it, nor show it again without asking. */
+const common = [
+  'X-Content-Type-Options', 'nosniff',
+  'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control', 'no-cache, private',
+  'X-Request-Id',
+] as const;
+
+/**
+ * Writes an answer with one head and one body, past Koa's setters: they cost more than finding the object does. Whoever was
+ * to read it may be gone; then there is nothing to do.
+ */
+export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
+  const { res, requestId } = to;
+  switch (answer.kind) {
+    case 'taken':
+      return;
+    case 'bytes':
+      res.writeHead(answer.status, ['Content-Type', answer.contentType ?? 'application/json', 'Content-Length', String(answer.bytes.length), ...common, requestId, ...answer.headers]);
+      res.end(answer.bytes);
+      return;
+    case 'empty':
+      res.writeHead(answer.status, [...common, requestId, ...answer.headers]);
+      res.end();
+      return;
+    case 'custom':
+      res.writeHead(answer.status, customHeaders(answer, requestId));
+      res.end(answer.bytes);
+      return;
+    case 'problem':
+      sendProblem(to, answer.problem, edge);
+      return;
+    case 'stream':
+      res.writeHead(200, ['Content-Type', 'application/json', ...common, requestId]);
+      await sendStream(to, answer, edge);
+  }
+}
+
+/** For those who write their answer themselves, too: a watch endpoint that refuses what it is given. */
+export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
+  if (res.headersSent || res.destroyed) {
+    log.warn('an answer that had begun was cut off', { requestId, reason: problem.reason });
+    res.destroy();
+    return;
+  }
+  const path = pathOf(req);
+  const { status, headers, bytes } = problemAnswer(problem, {
+    domain, path, requestId,
+    accept: req.headers.accept,
+    time: new Date(clock.now()).toISOString(),
+    resource: resourceOf(path),
+  });
+  res.writeHead(status, [...headers, 'Content-Length', String(bytes.length), ...common, requestId]);
+  res.end(bytes);
+}
+
+function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, requestId: string): string[] {
+  const all = new Map([['cache-control', 'no-cache, private'], ...headers, ['x-content-type-options', 'nosniff'], ['x-request-id', requestId]]);
+  if (bytes !== undefined) all.set('content-length', String(bytes.length));
+  return [...all].flat();
+}
+
+/** As sent: it is shown, not routed by. */
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+function resourceOf(path: string): ReturnType<typeof placeOf> {
+  return placeOf(path.split('/').filter((segment) => segment !== ''));
+}
+
+async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
+  const timer = holdMsMax === undefined ? undefined : clock.after(holdMsMax, () => {
+    log.warn('a streamed answer took too long to be read and was cut off', { requestId, holdMsMax });
+    res.destroy();
+  });
+  try {
+    // The first chunk is asked for in any case: only what has begun can be abandoned in order.
+    for await (const chunk of chunks) {
+      if (res.destroyed || req.method === 'HEAD') break;
+      if (!res.write(chunk)) await drained(res);
+    }
+    res.end();
+  } finally {
+    timer?.cancel();
+  }
+}
+
+/** Resolves when more may be written, or nobody reads any more. */
+async function drained(res: ServerResponse): Promise<void> {
+  if (res.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      res.off('drain', finish);
+      res.off('close', finish);
+      resolve();
+    };
+    res.once('drain', finish);
+    res.once('close', finish);
+  });
+}
