@@ -61,9 +61,9 @@ export class App {
   }
 
   async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
-    const { method = 'GET', url = '/' } = req;
+    const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
-    const info = requestInfo(method, url, typeof query !== 'string' && asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
+    const info = requestInfo(method, url, asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
 
     const who = this.#authenticate(req);
@@ -75,8 +75,7 @@ export class App {
     if (forbidden !== undefined) return forbidden;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
-    const queryAt = url.indexOf('?');
-    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery: queryAt === -1 ? '' : url.slice(queryAt + 1), subject };
+    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject };
     return this.#watch(exchange, upgrade) ?? this.#route(exchange);
   }
 
@@ -121,8 +120,14 @@ export class App {
   }
 }
 
+function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly method: string; readonly url: string; readonly rawQuery: string } {
+  const query = url.indexOf('?');
+  return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
+}
+
 /** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
-function asksForWatch(req: IncomingMessage, query: URLSearchParams, upgrade: Upgrade | undefined): boolean {
+function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, upgrade: Upgrade | undefined): boolean {
+  if (typeof query === 'string') return false;
   if (upgrade !== undefined || req.headers.accept?.includes('text/event-stream') === true) return true;
   const watch = query.get('watch');
   return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';

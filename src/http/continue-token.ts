@@ -39,22 +39,21 @@ export function decodeToken(text: string, identity: QueryIdentity): DecodedToken
   const decoded = decodeJson(Buffer.from(text, 'base64url'), { depthMax: 2 });
   if (!decoded.ok || !Array.isArray(decoded.value) || decoded.value.length !== 7) return malformed;
   const parts: readonly unknown[] = decoded.value;
-  const [query, types, position, page, created, name, rawKeys] = parts;
+  const [query, types, position, page, ...place] = parts;
   if (query !== queryHash(identity)) return malformed;
   if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
-  const keys = keysOf(rawKeys);
-  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || !isCount(created) || typeof name !== 'string' || keys === undefined) return malformed;
-  return { ok: true, token: { position: logPosition(BigInt(position)), page, after: { keys, created, name } } };
+  const after = placeOf(place);
+  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || after === undefined) return malformed;
+  return { ok: true, token: { position: logPosition(BigInt(position)), page, after } };
 }
 
-function keysOf(raw: unknown): OrderPlace['keys'] | undefined {
-  if (!Array.isArray(raw)) return undefined;
-  const keys: (string | number | undefined)[] = [];
-  for (const key of raw) {
-    if (key !== null && typeof key !== 'string' && typeof key !== 'number') return undefined;
-    keys.push(key ?? undefined);
-  }
-  return keys;
+function placeOf([created, name, keys]: readonly unknown[]): OrderPlace | undefined {
+  if (!isCount(created) || typeof name !== 'string' || !isKeys(keys)) return undefined;
+  return { created, name, keys: keys.map((key) => key ?? undefined) };
+}
+
+function isKeys(raw: unknown): raw is readonly (string | number | null)[] {
+  return Array.isArray(raw) && raw.every((key) => key === null || typeof key === 'string' || typeof key === 'number');
 }
 
 function isCount(value: unknown): value is number {

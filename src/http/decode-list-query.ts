@@ -55,13 +55,16 @@ export function decodeFreshness(parameters: URLSearchParams): Decoded<Freshness>
   const text = parameters.get('resourceVersion') ?? '';
   const match = parameters.get('resourceVersionMatch') ?? '';
   if (text !== '' && !/^\d{1,20}$/u.test(text)) return refused(`resourceVersion: must be a log position, is ${shown(text)}`);
-  if (match !== '' && match !== 'NotOlderThan' && match !== 'Exact') {
-    return { ok: false, problem: unsupported('resourceVersionMatch', `must be NotOlderThan or Exact, is ${shown(match)}`) };
-  }
-  if (match !== '' && text === '') return { ok: false, problem: unsupported('resourceVersionMatch', 'needs a resourceVersion') };
-  if (match === 'Exact' && text === '0') return { ok: false, problem: unsupported('resourceVersionMatch', 'Exact needs a resourceVersion other than 0') };
+  const unmatched = match === '' ? undefined : matchProblem(match, text);
+  if (unmatched !== undefined) return { ok: false, problem: unsupported('resourceVersionMatch', unmatched) };
   const notBefore = text === '' || text === '0' ? undefined : logPosition(BigInt(text));
   return { ok: true, value: { notBefore, match: match === 'Exact' ? 'exact' : 'not-older' } };
+}
+
+function matchProblem(match: string, resourceVersion: string): string | undefined {
+  if (match !== 'NotOlderThan' && match !== 'Exact') return `must be NotOlderThan or Exact, is ${shown(match)}`;
+  if (resourceVersion === '') return 'needs a resourceVersion';
+  return match === 'Exact' && resourceVersion === '0' ? 'Exact needs a resourceVersion other than 0' : undefined;
 }
 
 function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort: readonly SortKey[]): Decoded<Paging> {
@@ -74,8 +77,12 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   const text = parameters.get('continue') ?? '';
   if (page.value === undefined && size.value === undefined) return decodeChain(limit.value ?? 0, text, { identity, sort });
   if (limit.value !== undefined || text !== '') return refused('page and size cannot be combined with limit and continue');
-  if (size.value === undefined || size.value === 0) return { ok: true, value: { kind: 'all' } };
-  return { ok: true, value: { kind: 'page', page: Math.max(1, page.value ?? 1), size: size.value } };
+  return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
+}
+
+/** Page 0 reads as 1; without a size there is one page that holds everything. */
+function pageOf(page: number, size: number): Paging {
+  return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
 
 function decodeChain(limit: number, text: string, { identity, sort }: { readonly identity: QueryIdentity; readonly sort: readonly SortKey[] }): Decoded<Paging> {

@@ -65,24 +65,28 @@ export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
 
 export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions };
 
-const propagationPolicies = ['', 'Orphan', 'Background', 'Foreground'];
+const propagationPolicies: readonly Json[] = [null, '', 'Orphan', 'Background', 'Foreground'];
 
 /** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members of no meaning here are not looked at. */
 export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
   if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
-  const policy = body['propagationPolicy'] ?? query.get('propagationPolicy') ?? '';
-  if (typeof policy !== 'string' || !propagationPolicies.includes(policy)) {
+  const policy = body['propagationPolicy'] ?? query.get('propagationPolicy');
+  if (!propagationPolicies.includes(policy)) {
     return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(JSON.stringify(policy))}`) };
   }
+  const preconditions = decodePreconditions(body['preconditions'] ?? {});
+  if (!preconditions.ok) return preconditions;
   const rawDryRun = body['dryRun'] ?? [];
   if (!isList(rawDryRun) || !rawDryRun.every((value) => typeof value === 'string')) return refused('DeleteOptions: dryRun must be an array of strings');
-  const dryRun = dryRunOf([...rawDryRun]);
-  if (!dryRun.ok) return dryRun;
-  const given = body['preconditions'] ?? {};
+  const dryRun = dryRunOf(rawDryRun);
+  return dryRun.ok ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value } } : dryRun;
+}
+
+function decodePreconditions(given: Json): Decoded<Preconditions> {
   if (!isMembers(given)) return refused('DeleteOptions: preconditions must be an object');
   const { uid = null, resourceVersion = null } = given;
   if (!isTextOrNull(uid) || !isTextOrNull(resourceVersion)) return refused('DeleteOptions: preconditions.uid and .resourceVersion must be strings');
-  return { ok: true, value: { dryRun: dryRun.value, preconditions: { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) } } };
+  return { ok: true, value: { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) } };
 }
 
 function dryRunOf(values: readonly string[]): Decoded<boolean> {

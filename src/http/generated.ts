@@ -3,6 +3,7 @@ import type { Registration, TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed } from '../read/objects.ts';
 import { nameProblem } from '../resource/names.ts';
 import { placeOf, type Place } from '../resource/request-path.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
 import { refusal, type Answer } from './answer.ts';
 import { Collections } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -42,17 +43,15 @@ export class GeneratedApi {
     if (place === undefined || registration === undefined) return nothingHere;
     if (!registration.serving) return refusal(notYetServing(registration));
     const { type } = registration;
-    if (place.name === undefined) return this.#collection(exchange, registration);
-    const isStatus = place.subresource === 'status' && type.statusSubresource;
-    if (place.subresource !== undefined && !isStatus) return nothingHere;
-    const allow = isStatus ? statusMethods : itemMethods;
+    if (place.name === undefined) return this.#collection(exchange, type);
+    const allow = itemMethodsOf(type, place.subresource);
     if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
     // No object has such a name, and storage need not be asked to find a key for it.
     if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
     return this.#item(exchange, { type, name: place.name });
   }
 
-  #collection(exchange: Exchange, { type }: Registration): Answer | NotServed | Promise<Answer> {
+  #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
     switch (exchange.method) {
       case 'GET': case 'HEAD': return this.#collections.list(exchange, type);
       case 'POST': return this.#collections.create(exchange, type);
@@ -69,6 +68,12 @@ export class GeneratedApi {
       default: return getItem(exchange, target, this.#ports);
     }
   }
+}
+
+/** None for a subresource that the type does not have: another route may. */
+function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
+  if (subresource === undefined) return itemMethods;
+  return subresource === 'status' && type.statusSubresource ? statusMethods : [];
 }
 
 export function notYetServing({ type }: Registration): ReturnType<typeof problem> {

@@ -10,21 +10,30 @@ const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-a
 
 export function decodeResponse(result: unknown): DecodedResponse {
   if (result === undefined) return { ok: true, answer: { kind: 'empty', status: 204, headers: [] } };
-  if (typeof result !== 'object' || result === null || Array.isArray(result)) return { ok: false, problem: 'it answered no response object' };
+  if (!isObject(result)) return { ok: false, problem: 'it answered no response object' };
   const { status, headers: rawHeaders = {}, body }: { status?: unknown; headers?: unknown; body?: unknown } = result;
   const headers = headersOf(rawHeaders);
   if (typeof headers === 'string') return { ok: false, problem: headers };
   const bytes = bytesOf(body, headers);
   if (typeof bytes === 'string') return { ok: false, problem: bytes };
   const code = status ?? (bytes === undefined ? 204 : 200);
-  if (typeof code !== 'number' || !Number.isInteger(code) || code < 200 || code > 599) return { ok: false, problem: `its status is ${describe(code)}` };
-  const bodyless = code === 204 || code === 205 || code === 304;
-  return { ok: true, answer: { kind: 'custom', status: code, headers, bytes: bodyless ? undefined : bytes ?? new Uint8Array() } };
+  if (!isFinalStatus(code)) return { ok: false, problem: `its status is ${describe(code)}` };
+  return { ok: true, answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+}
+
+const bodyless = new Set([204, 205, 304]);
+
+function isFinalStatus(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 200 && code <= 599;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** By lower-case name. */
 function headersOf(raw: unknown): Map<string, string> | string {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return 'its headers are no object';
+  if (!isObject(raw)) return 'its headers are no object';
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
     const lower = name.toLowerCase();

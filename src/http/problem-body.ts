@@ -38,7 +38,7 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
     ? { ...members, status }
     : { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: refusal.detail, code: status, ...members, details: details(refusal, context) };
   const headers = ['Content-Type', pure ? 'application/problem+json' : 'application/json', ...refusal.headers ?? []];
-  if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfterSeconds))));
+  if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(wholeSeconds(refusal.retryAfterSeconds)));
   return { status, headers, bytes: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -60,16 +60,21 @@ function namesProblemJson(range: string): boolean {
 
 /** Kubernetes names the resource here, except for an invalid object, where it names the kind. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
-  const name = refusal.about?.name ?? resource?.name;
-  const kind = refusal.reason === 'invalid' ? refusal.about?.kind ?? resource?.resource : resource?.resource;
-  const causes = [...(refusal.violations ?? []).map((violation) => causeOf(violation, refusal)), ...refusal.causes ?? []];
+  const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
+  const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];
+  // Members that are undefined are not written.
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(resource === undefined ? {} : { group: resource.group }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(causes.length === 0 ? {} : { causes }),
-    ...(refusal.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(refusal.retryAfterSeconds)) }),
+    name: about.name ?? resource?.name,
+    group: resource?.group,
+    kind: (refusal.reason === 'invalid' ? about.kind : undefined) ?? resource?.resource,
+    causes: all.length === 0 ? undefined : all,
+    retryAfterSeconds: retryAfterSeconds === undefined ? undefined : wholeSeconds(retryAfterSeconds),
   };
+}
+
+/** At least one: 0 would mean to try again at once. */
+function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
 }
 
 function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
