@@ -1,6 +1,6 @@
 /**
  * A request as text with places to fill: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
- * requests of one connection. Without a place it is one buffer, made once.
+ * requests of one connection, and `{m}` is `{n}` modulo 1,000. Without a place it is one buffer, made once.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,7 +11,7 @@ export type RequestTemplate = {
 
 export type Places = { n: number; c: number; k: number };
 
-const place = /\{(n|c|k)\}/gu;
+const place = /\{([nckm])\}/gu;
 
 /** A function that answers the request's text for given places. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
@@ -40,8 +40,12 @@ function compileText(text: string): string | ((places: Places) => string) {
     for (let index = 0; index < pieces.length; index += 1) {
       const piece = pieces[index] ?? '';
       // `split` with a group alternates text and place.
-      filled += index % 2 === 0 ? piece : places[piece as keyof Places].toString();
+      filled += index % 2 === 0 ? piece : valueAt(piece, places);
     }
     return filled;
   };
+}
+
+function valueAt(letter: string, places: Places): string {
+  return (letter === 'm' ? places.n % 1_000 : places[letter as keyof Places]).toString();
 }

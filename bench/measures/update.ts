@@ -15,7 +15,7 @@ export const update: Measure = {
     for (let index = 0; index < connections; index += 1) {
       await send(url, 'POST', widgetsPath, widgetText({ name: `u-${index.toString()}`, size: '0', tier: 'gold', batch: '1' }));
     }
-    const request: RequestTemplate = { method: 'PUT', path: `${widgetsPath}/u-{c}`, headers, body: widgetText({ name: 'u-{c}', size: '{n}', tier: 'gold', batch: '1', version: '{k}' }) };
+    const request: RequestTemplate = { method: 'PUT', path: `${widgetsPath}/u-{c}`, headers, body: widgetText({ name: 'u-{c}', size: '{m}', tier: 'gold', batch: '1', title: '{n}', version: '{k}' }) };
     const plan = { request, connections, status: 200, warmUp: 500, requests: bench.scaled(20_000) };
     const baseline = await koaEcho();
     let first = 1;

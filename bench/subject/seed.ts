@@ -39,8 +39,8 @@ async function append(log: EventLog, index: number): Promise<void> {
 
 function widget(index: number, creationTimestamp: string): ResourceObject {
   const tier = tiers[index % tiers.length] ?? '';
-  // A permutation of the indexes, so that the order by size is none of the others.
-  const size = (index * 7_919) % 1_000_003;
+  // Spread over the indexes, so that the order by size is none of the others.
+  const size = (index * 7_919) % 1_001;
   const { metadata, ...rest } = JSON.parse(widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() })) as ResourceObject;
   return { ...rest, metadata: { ...metadata, uid: randomUUID(), version: 0, generation: 1, creationTimestamp } };
 }

@@ -6,19 +6,20 @@ export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
 export const widgetGroup = 'example.com';
 export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc', 'lead', 'nickel', 'chrome'];
 
-/** Fills an answer up to the size that objects of the kind have. */
-const description = 'A widget of the measured kind, described at some length so that it is as large as such objects are. '.repeat(2).trim();
+/** Fills an answer up to the size that such objects have, within the bounds of the type. */
+const description = 'A widget of the measured kind, as large as they are, number';
+const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then';
 
-export type WidgetPlaces = { readonly name: string; readonly size: string; readonly tier: string; readonly batch: string; readonly version?: string; readonly serial?: string };
+export type WidgetPlaces = { readonly name: string; readonly size: string; readonly tier: string; readonly batch: string; readonly title?: string; readonly version?: string; readonly serial?: string };
 
 /** The JSON of a widget; the places may be those of a request template. */
-export function widgetText({ name, size, tier, batch, version, serial }: WidgetPlaces): string {
+export function widgetText({ name, size, tier, batch, title = name, version, serial }: WidgetPlaces): string {
   const metadata = `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}","example.com/batch":"b${batch}"}}`;
-  const spec = `{"title":"${description} ${name}","size":${size},"tags":["tag-${tier}","measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
+  const spec = `{"title":"${description} ${title}","size":${size},"tags":["${tag}-${tier}","${tag}-measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
   return `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":${metadata},"spec":${spec}}`;
 }
 
 export function createRequest(prefix: string, options: { readonly serial?: boolean } = {}): RequestTemplate {
-  const places = { name: `${prefix}-{n}`, size: '{k}', tier: 'gold', batch: '{c}', ...(options.serial === true ? { serial: `${prefix}-serial-{n}` } : {}) };
+  const places = { name: `${prefix}-{n}`, size: '{m}', tier: 'gold', batch: '{c}', ...(options.serial === true ? { serial: `${prefix}-serial-{n}` } : {}) };
   return { method: 'POST', path: widgetsPath, headers, body: widgetText(places) };
 }
