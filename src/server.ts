@@ -10,7 +10,7 @@ import { ensureAdministrator } from './auth/administrator.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { Passwords } from './auth/password.ts';
 import { Secrets } from './auth/secrets.ts';
-import type { Clock } from './base/clock.ts';
+import { systemClock, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
 import { takeDataDir } from './data-dir.ts';
 import { createWriteDoor } from './execute.ts';
@@ -25,7 +25,7 @@ import { compileType } from './resource/type-declaration.ts';
 
 export type RunningServer = { readonly url: string; readonly ready: { readonly events: number; readonly types: number }; close(): Promise<void> };
 
-export async function startServer(config: Config, { log, clock, onFatal }: { readonly log: Logger; readonly clock: Clock; readonly onFatal?: (error: Error) => void }): Promise<RunningServer> {
+export async function startServer(config: Config, { log, clock = systemClock, onFatal }: { readonly log: Logger; readonly clock?: Clock; readonly onFatal?: (error: Error) => void }): Promise<RunningServer> {
   const fatal = onFatal ?? ((error: Error) => { log.fatal(error); process.exit(1); });
   const lock = await takeDataDir(config.dataDir);
   const eventLog = await openLmdbLog({ dir: join(config.dataDir, 'log'), onFatal: fatal });
