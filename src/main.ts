@@ -1,0 +1,136 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+import { pino } from 'pino';
+
+import { systemClock } from './base/clock.ts';
+import { StartError, decodeConfig, readEnvironment } from './config.ts';
+import type { Config } from './config.ts';
+import { shutdownMs } from './limits.ts';
+import { startServer } from './server.ts';
+import type { RunningServer } from './server.ts';
+
+/** The command line. Standard output carries answers and the one ready line; logs and mistakes go to standard error. */
+
+const help = `ledgerplane <command>
+
+  serve      run the server (default)
+  version    print the version
+  help       print this text
+
+Settings are environment variables, or lines of a .env file in the working directory:
+
+  HOST              address to listen on                              127.0.0.1
+  PORT              port to listen on; 0 takes a free one             8090
+  DATA_DIR          folder of the log and the read models             ./data
+  EVENT_LOG         embedded: keeps the log in DATA_DIR               embedded:
+  PLATFORM_DOMAIN   domain of the reserved groups and keys            svc.run
+  PLUGINS_DIRS      folders of plugin folders, separated by commas
+  ADMIN_PASSWORD    password of admin, at the first start only        drawn, kept in DATA_DIR/admin-password
+  LOG_LEVEL         trace, debug, info, warn, error, fatal or silent  info
+  TLS               off                                               off
+`;
+
+/** What a mistake of the operator's (a setting, a command, a folder in use) exits with; 1 is for a failure of the program. */
+const mistakeExitCode = 2;
+/** Time left of `shutdownMs` to flush the logs and exit. */
+const exitMarginMs = 500;
+
+type Logger = ReturnType<typeof openLog>;
+
+async function main([command = 'serve', ...rest]: readonly string[]): Promise<void> {
+  if (rest.length > 0 || !['serve', 'version', '--version', 'help', '--help', '-h'].includes(command)) {
+    complain([`unknown command ${JSON.stringify([command, ...rest].join(' '))}: try ledgerplane help`], mistakeExitCode);
+  } else if (command === 'serve') {
+    await serve();
+  } else {
+    process.stdout.write(command.includes('version') ? `ledgerplane ${version()}\n` : help);
+  }
+}
+
+async function serve(): Promise<void> {
+  const folder = process.cwd();
+  const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
+  if (!decoded.ok) {
+    complain(decoded.mistakes, mistakeExitCode);
+    return;
+  }
+  const { log, flush } = openLog(decoded.config);
+  const onFatal = exitOnBugs({ log, flush });
+  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal });
+  stopOnSignal(starting, { log, flush });
+  const server = await starting;
+  const { events, types } = server.ready;
+  process.stdout.write(`ledgerplane ready on ${server.url} (embedded log, ${events.toString()} events, ${types.toString()} types)\n`);
+}
+
+function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {
+  const destination = pino.destination({ dest: process.stderr.fd, sync: false });
+  // A reader of the logs that went away must not take the server with it.
+  destination.on('error', () => undefined);
+  process.stdout.on('error', () => undefined);
+  const flush = (): void => {
+    try {
+      destination.flushSync();
+    } catch {
+      // Standard error is gone or not open yet: there is nobody to tell.
+    }
+  };
+  return { log: pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination), flush };
+}
+
+/** A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. */
+function exitOnBugs({ log, flush }: Logger): (error: Error) => void {
+  const exit = (kind: string) => (error: unknown): never => {
+    log.fatal({ err: error }, kind);
+    flush();
+    process.exit(1);
+  };
+  process.on('uncaughtException', exit('uncaught exception'));
+  process.on('unhandledRejection', exit('unhandled rejection'));
+  return exit('the log or the read models failed');
+}
+
+/** The first signal drains, also during the start; the second one ends the process at once. */
+function stopOnSignal(starting: Promise<RunningServer>, { log, flush }: Logger): void {
+  let stopping = false;
+  const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (stopping) {
+      flush();
+      process.exit(128 + constants.signals[signal]);
+    }
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const leave = (outcome: string): void => {
+      log.info(outcome);
+      flush();
+      process.exit(0);
+    };
+    // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
+    systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before everything was finished'); });
+    starting.then((server) => server.close().then(() => { leave('stopped'); })).catch((error: unknown) => {
+      log.error({ err: error }, 'could not stop in order');
+      flush();
+      process.exit(1);
+    });
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+}
+
+function complain(lines: readonly string[], exitCode: number): void {
+  process.stderr.write(lines.map((line) => `ledgerplane: ${line}\n`).join(''));
+  process.exitCode = exitCode;
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  if (error instanceof StartError) complain([error.message], error.exitCode);
+  else if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') complain([`cannot serve: ${error.message}`], mistakeExitCode);
+  else complain([error instanceof Error && error.stack !== undefined ? error.stack : String(error)], 1);
+  process.exit();
+});
