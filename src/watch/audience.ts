@@ -1,0 +1,148 @@
+import type { Change } from '../read/objects.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import type { Selection } from '../resource/list-query.ts';
+import type { FrameEncoding } from './frame.ts';
+import { plainEvent, selectedEvent, type ShownChange } from './selected-change.ts';
+import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
+import type { Watcher } from './watcher.ts';
+
+/**
+ * The live watchers that see the same bytes: of one type, name, selection and encoding. A batch is framed once for all of
+ * them, and each gets the one buffer in one write.
+ */
+export class Audience {
+  readonly #encoding: FrameEncoding;
+  /** Undefined when everything is selected. */
+  readonly #selection: Selection | undefined;
+  readonly #members = new Set<Watcher>();
+  /** The pieces of the frames of the batch being published; empty between batches. */
+  #parts: Uint8Array[] = [];
+
+  constructor(plan: WatchPlan, encoding: FrameEncoding) {
+    this.#encoding = encoding;
+    this.#selection = selectsAll(plan.selection) ? undefined : plan.selection;
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  add(watcher: Watcher): void {
+    this.#members.add(watcher);
+  }
+
+  delete(watcher: Watcher): void {
+    this.#members.delete(watcher);
+  }
+
+  /** Puts a change into the batch if it concerns this audience. True for the batch's first one. */
+  take(change: ShownChange): boolean {
+    const before = this.#parts.length;
+    this.#encode(change, this.#parts);
+    return before === 0 && this.#parts.length > 0;
+  }
+
+  /** Sends the batch. */
+  publish(now: number): void {
+    const frames = join(this.#parts);
+    this.#parts = [];
+    for (const watcher of this.#members) watcher.offer(frames, now);
+  }
+
+  /** The frames of changes this audience has been sent already, for one who was not there. */
+  framesOf(changes: readonly ShownChange[]): Uint8Array {
+    const parts: Uint8Array[] = [];
+    for (const change of changes) this.#encode(change, parts);
+    return join(parts);
+  }
+
+  #encode(change: ShownChange, into: Uint8Array[]): void {
+    const event = this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change);
+    if (event !== undefined) this.#encoding.encode(event, into);
+  }
+}
+
+/** The pieces are buffers already when there is only one. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}
+
+/** The audiences of one type. */
+type Gathered = {
+  readonly byKey: Map<string, Audience>;
+  /** Those that may be concerned by any object. */
+  readonly wide: Set<Audience>;
+  /** Those that look at one object only: with many of them, a change must not ask each. */
+  readonly byName: Map<string, Set<Audience>>;
+};
+
+/** Finds who is concerned. Holds no audience without members. */
+export class Audiences {
+  readonly #types = new Map<TypeKey, Gathered>();
+
+  /** The audience a watcher belongs to, whether or not anybody is in it. */
+  of(plan: WatchPlan, encoding: FrameEncoding): Audience {
+    return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);
+  }
+
+  enter(watcher: Watcher, audience: Audience): void {
+    const { plan, sink } = watcher;
+    audience.add(watcher);
+    if (audience.size > 1) return;
+    const gathered = this.#gathered(plan.type.key);
+    gathered.byKey.set(keyOf(plan, sink.encoding), audience);
+    const name = nameWatched(plan);
+    if (name === undefined) {
+      gathered.wide.add(audience);
+      return;
+    }
+    const named = gathered.byName.get(name);
+    if (named === undefined) gathered.byName.set(name, new Set([audience]));
+    else named.add(audience);
+  }
+
+  leave(watcher: Watcher): void {
+    const { plan, sink } = watcher;
+    const gathered = this.#types.get(plan.type.key);
+    const key = keyOf(plan, sink.encoding);
+    const audience = gathered?.byKey.get(key);
+    if (gathered === undefined || audience === undefined) return;
+    audience.delete(watcher);
+    if (audience.size > 0) return;
+    gathered.byKey.delete(key);
+    gathered.wide.delete(audience);
+    const name = nameWatched(plan);
+    const named = name === undefined ? undefined : gathered.byName.get(name);
+    named?.delete(audience);
+    if (name !== undefined && named?.size === 0) gathered.byName.delete(name);
+    if (gathered.byKey.size === 0) this.#types.delete(plan.type.key);
+  }
+
+  publish(changes: readonly Change[], now: number): void {
+    const concerned: Audience[] = [];
+    for (const change of changes) {
+      const gathered = this.#types.get(change.type);
+      if (gathered === undefined) continue;
+      for (const audience of gathered.wide) if (audience.take(change)) concerned.push(audience);
+      for (const audience of gathered.byName.get(change.name) ?? none) if (audience.take(change)) concerned.push(audience);
+    }
+    for (const audience of concerned) audience.publish(now);
+  }
+
+  #gathered(type: TypeKey): Gathered {
+    let gathered = this.#types.get(type);
+    if (gathered === undefined) {
+      gathered = { byKey: new Map(), wide: new Set(), byName: new Map() };
+      this.#types.set(type, gathered);
+    }
+    return gathered;
+  }
+}
+
+const none: ReadonlySet<Audience> = new Set();
+
+/** JSON has no word for infinite numbers, which an index's keys may be: a number is written as a text. */
+function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
+  return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) => (typeof value === 'number' ? `#${String(value)}` : value));
+}

@@ -1,0 +1,145 @@
+import PQueue from 'p-queue';
+
+import type { Subject } from '../auth/subject.ts';
+import type { Clock } from '../base/clock.ts';
+import { watchersMax } from '../limits.ts';
+import type { EventLog, LogPosition } from '../log/log.ts';
+import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { Audiences } from './audience.ts';
+import { awaitStart, catchUp, type CatchUpSource } from './catch-up.ts';
+import { RecentChanges } from './recent-changes.ts';
+import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
+import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
+import { Wheel } from './wheel.ts';
+
+/** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
+export const catchUpsMax = 32;
+const wheelSlots = 10;
+
+export type WatchHubDependencies = {
+  readonly feed: ChangeFeed;
+  readonly reader: ObjectReader;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /** A watch ended by a fault of the server. */
+  readonly report: (error: unknown) => void;
+};
+
+/** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
+export type Watched = { readonly type: ResourceType; readonly name: string | undefined; readonly subject: Subject };
+
+/**
+ * All watchers of this node. A batch of changes reaches every live one in the turn it was committed, and none of them is
+ * ever waited for; the others read the log at their own pace until they can join.
+ */
+export class WatchHub {
+  readonly #dependencies: WatchHubDependencies;
+  readonly #source: CatchUpSource;
+  readonly #audiences = new Audiences();
+  readonly #recent: RecentChanges;
+  /** Every watcher that is not closed. */
+  readonly #watchers: Wheel<Watcher>;
+  readonly #catchUps = new PQueue({ concurrency: catchUpsMax });
+  readonly #unsubscribe: () => void;
+  /** Of the last batch published: every live watcher has seen all it selects up to here. */
+  #position: LogPosition;
+  #closed = false;
+
+  constructor(dependencies: WatchHubDependencies) {
+    const { feed, reader, log, clock } = dependencies;
+    this.#dependencies = dependencies;
+    this.#position = reader.position();
+    this.#recent = new RecentChanges(this.#position);
+    this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => { watcher.beat(now, this.#position); });
+    this.#source = { log, reader, clock, position: () => this.#position, join: (watcher) => this.#join(watcher) };
+    this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });
+  }
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  /** Why no watch can be opened now; undefined when one can, in this very turn. */
+  refusal(): 'too-many-watchers' | 'shutting-down' | undefined {
+    if (this.#closed) return 'shutting-down';
+    return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
+  }
+
+  /** Watches until one side ends it; the caller tells the watcher when its connection is `gone()`. */
+  open(plan: WatchPlan, sink: Sink): Watcher {
+    const cursor = this.#startOf(plan);
+    const watcher = new Watcher(plan, sink, { now: this.#dependencies.clock.monotonic(), cursor, onClosed: (closed) => { this.#forget(closed); } });
+    this.#watchers.add(watcher);
+    if (!this.#join(watcher)) void this.#catchUp(watcher);
+    return watcher;
+  }
+
+  /** On shutdown: everybody is told to come back, and nobody is let in. */
+  closeAll(): void {
+    this.#closed = true;
+    this.#unsubscribe();
+    this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
+  }
+
+  /** The type is not served any more, or by another declaration. */
+  closeType(type: TypeKey): void {
+    this.#endWhere((watcher) => watcher.plan.type.key === type, { reason: 'type-gone', detail: `${type} is not served now` });
+  }
+
+  /** Rights may have changed: ends every watch that `allows` does not allow any more. */
+  recheck(allows: (watched: Watched) => boolean): void {
+    const lost = ({ plan }: Watcher): boolean => !allows({ type: plan.type, name: nameWatched(plan), subject: plan.subject });
+    this.#endWhere(lost, { reason: 'rights-lost', detail: 'this watch is not allowed any more' });
+  }
+
+  #startOf({ start }: WatchPlan): LogPosition | undefined {
+    switch (start.kind) {
+      case 'state': return undefined;
+      case 'after': return start.position;
+      case 'now': return this.#position;
+    }
+  }
+
+  #publish({ changes, position }: ChangeBatch): void {
+    this.#position = position;
+    if (changes.length === 0) return;
+    this.#recent.push(changes);
+    this.#audiences.publish(changes, this.#dependencies.clock.monotonic());
+  }
+
+  #join(watcher: Watcher): boolean {
+    const { plan, sink, cursor } = watcher;
+    if (cursor === undefined || cursor > this.#position) return false;
+    const missed = this.#recent.after(cursor);
+    if (missed === undefined) return false;
+    const audience = this.#audiences.of(plan, sink.encoding);
+    const concerning = missed.filter(({ type, name }) => type === plan.type.key && (plan.name === undefined || name === plan.name));
+    watcher.replay(audience.framesOf(concerning), this.#position, this.#dependencies.clock.monotonic());
+    if (watcher.join()) this.#audiences.enter(watcher, audience);
+    return true;
+  }
+
+  async #catchUp(watcher: Watcher): Promise<void> {
+    try {
+      await awaitStart(watcher, this.#source);
+      await this.#catchUps.add(() => catchUp(watcher, this.#source));
+    } catch (error) {
+      // Whoever is gone needs no answer, and a log that closes under a watch that was ended is no fault.
+      if (watcher.state === 'closed') return;
+      const overloaded = error instanceof SnapshotsExhaustedError;
+      if (!overloaded) this.#dependencies.report(error);
+      watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'the past could not be read' });
+    }
+  }
+
+  #forget(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    this.#audiences.leave(watcher);
+  }
+
+  #endWhere(concerned: (watcher: Watcher) => boolean, ending: Ending): void {
+    for (const watcher of this.#watchers.items()) if (concerned(watcher)) watcher.end(ending);
+  }
+}

@@ -1,0 +1,119 @@
+import { answerBytes, decodeEvent, isObjectEvent } from '../log/event-codec.ts';
+import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import { IndexValueError } from '../resource/index-definition.ts';
+import { timestampMs } from '../resource/index-key.ts';
+import { matches } from '../resource/match.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import type { WatchEvent } from './frame.ts';
+import { transition } from './selected-change.ts';
+import { selectsAll, type WatchPlan } from './watch-plan.ts';
+
+/** Streams of which a catch-up remembers whether their object is selected, so that most changes need no second read. */
+const rememberedStreamsMax = 8_192;
+
+/** Recorded events as the watch of `plan` shows them: what the feed would have published when they were new. */
+export class LoggedEvents {
+  readonly #log: EventLog;
+  readonly #plan: WatchPlan;
+  readonly #everything: boolean;
+  readonly #prefix: string;
+  /** By stream, whether the object was selected after the last event seen of it. */
+  readonly #selected = new Map<StreamName, boolean>();
+
+  constructor(log: EventLog, plan: WatchPlan) {
+    this.#log = log;
+    this.#plan = plan;
+    this.#everything = selectsAll(plan.selection);
+    this.#prefix = `object:${plan.type.key}/${plan.name ?? ''}`;
+  }
+
+  concerns({ stream }: RecordedEvent): boolean {
+    return this.#plan.name === undefined ? stream.startsWith(this.#prefix) : stream === this.#prefix;
+  }
+
+  /** The event's frame; undefined when it shows nothing. A promise only where the state before must be read from the log. */
+  shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
+    if (this.#everything) return this.#plain(recorded);
+    const before = this.#selected.get(recorded.stream);
+    if (before !== undefined || isFirst(recorded)) return this.#show(recorded, before ?? false);
+    return this.#wasSelected(recorded).then((was) => this.#show(recorded, was));
+  }
+
+  #plain(recorded: RecordedEvent): WatchEvent | undefined {
+    const object = answerOf(recorded, recorded);
+    return object === undefined ? undefined : { type: plainType(recorded), object, position: recorded.position };
+  }
+
+  #show(recorded: RecordedEvent, was: boolean): WatchEvent | undefined | Promise<WatchEvent | undefined> {
+    const is = this.#isSelected(recorded);
+    this.#remember(recorded.stream, is);
+    const type = transition(was, is);
+    if (type === undefined) return undefined;
+    if (type === 'DELETED' && recorded.type !== 'ObjectDeleted') return this.#left(recorded);
+    const object = answerOf(recorded, recorded);
+    return object === undefined ? undefined : { type, object, position: recorded.position };
+  }
+
+  /** The object as it was before it ceased to be selected, at the position of the change. */
+  async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
+    const object = answerOf(await this.#previous(recorded), recorded);
+    return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
+  }
+
+  async #wasSelected(recorded: RecordedEvent): Promise<boolean> {
+    return this.#isSelected(await this.#previous(recorded));
+  }
+
+  async #previous({ stream, revision, id }: RecordedEvent): Promise<RecordedEvent> {
+    const [previous] = await this.#log.readStream(stream, { from: streamRevision(revision - 1), limit: 1 });
+    if (previous === undefined) throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
+    return previous;
+  }
+
+  #isSelected(recorded: RecordedEvent): boolean {
+    const { event } = decodeEvent(recorded);
+    if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return false;
+    return matches(this.#plan.selection, entryOf(this.#plan.type, event.object));
+  }
+
+  #remember(stream: StreamName, selected: boolean): void {
+    if (this.#selected.size >= rememberedStreamsMax && !this.#selected.has(stream)) {
+      for (const oldest of this.#selected.keys()) {
+        this.#selected.delete(oldest);
+        break;
+      }
+    }
+    this.#selected.set(stream, selected);
+  }
+}
+
+/** Nothing stands before it, or only a deleted object or a fenced name. */
+function isFirst(recorded: RecordedEvent): boolean {
+  return recorded.type === 'ObjectCreated' || recorded.revision === 0;
+}
+
+function plainType(recorded: RecordedEvent): 'ADDED' | 'MODIFIED' | 'DELETED' {
+  if (recorded.type === 'ObjectDeleted') return 'DELETED';
+  return isFirst(recorded) ? 'ADDED' : 'MODIFIED';
+}
+
+/** The answer after one event, at another's position; undefined when it holds no object. */
+function answerOf(recorded: RecordedEvent, at: RecordedEvent): Uint8Array | undefined {
+  const decoded = decodeEvent(recorded);
+  return decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, at.position.toString());
+}
+
+/** As the fold makes entries: an index function that throws on an accepted object leaves its index without a value. */
+function entryOf(type: ResourceType, object: ResourceObject): Parameters<typeof matches>[1] {
+  const { name, creationTimestamp, labels } = object.metadata;
+  const keys = type.indexes.map((index) => {
+    try {
+      return index.keysOf(object);
+    } catch (error) {
+      if (error instanceof IndexValueError) return [];
+      throw error;
+    }
+  });
+  return { name, created: timestampMs(creationTimestamp) ?? 0, labels: labels ?? {}, keys };
+}

@@ -1,0 +1,53 @@
+import type { LogPosition } from '../log/log.ts';
+import type { Change } from '../read/objects.ts';
+
+/**
+ * Half of what one watcher may be behind, as all of it may be handed to a joining watcher in one write: that alone must not
+ * put it near its bound.
+ */
+export const recentBytesMax = 2_097_152;
+/** … and a bound for small objects, as joining looks at each of them. */
+export const recentChangesMax = 4_096;
+
+/**
+ * The last changes, shared by all who join: a watcher that resumes a moment later, or has read the log up to a moment ago,
+ * is brought to the present from here in the turn it joins. It is what bounds a catch-up on a busy log.
+ */
+export class RecentChanges {
+  /** In order of position; every change after `#since` is here. */
+  readonly #changes: Change[] = [];
+  #bytes = 0;
+  #since: LogPosition;
+
+  constructor(since: LogPosition) {
+    this.#since = since;
+  }
+
+  push(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.#changes.push(change);
+      this.#bytes += change.bytes.length;
+    }
+    if (this.#bytes > recentBytesMax || this.#changes.length > recentChangesMax) this.#drop();
+  }
+
+  /** All changes after `position`, or undefined when some of them are not kept any more. */
+  after(position: LogPosition): readonly Change[] | undefined {
+    if (position < this.#since) return undefined;
+    let first = this.#changes.length;
+    while (first > 0 && (this.#changes[first - 1]?.position ?? position) > position) first -= 1;
+    return this.#changes.slice(first);
+  }
+
+  /** Down to half of either bound, so that a busy feed does not move the rest at every batch. */
+  #drop(): void {
+    let dropped = 0;
+    for (const { bytes, position } of this.#changes) {
+      if (this.#bytes <= recentBytesMax / 2 && this.#changes.length - dropped <= recentChangesMax / 2) break;
+      this.#bytes -= bytes.length;
+      this.#since = position;
+      dropped += 1;
+    }
+    this.#changes.splice(0, dropped);
+  }
+}

@@ -1,0 +1,156 @@
+import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../limits.ts';
+import type { LogPosition } from '../log/log.ts';
+import { bookmark, type FrameEncoding } from './frame.ts';
+import type { Ending, WatchPlan } from './watch-plan.ts';
+
+/** How often each watcher is looked at: a keep-alive is sent up to this much early, a timed end comes up to this much late. */
+export const watcherBeatMs = 1_000;
+/** How long a watcher that catches up may leave what it was sent unread: it holds one of the few turns to do so. */
+export const catchUpStallMs = 10_000;
+
+/** A connection, as the hub sees it. No method waits or throws. */
+export type Sink = {
+  readonly encoding: FrameEncoding;
+  /** Whole frames, sent in one piece. */
+  write(frames: Uint8Array): void;
+  /** Bytes written that the peer's connection has not taken yet. */
+  bufferedBytes(): number;
+  /** Undefined when more may be written; otherwise resolves when it may, or when the connection is gone. */
+  drained(): Promise<void> | undefined;
+  /** Something that is no event, so that nobody between here and the peer takes the connection for dead. */
+  keepAlive(now: number, cursor: LogPosition | undefined): void;
+  /** Whether the peer has left a question unanswered for too long. */
+  isUnresponsive(now: number): boolean;
+  /** Says why, as far as its wire can, and closes. */
+  end(ending: Ending): void;
+};
+
+/** Never a fourth thing. `catching-up` reads the log at its own pace; `live` is written to in the turn of the change. */
+export type WatcherState = 'catching-up' | 'live' | 'closed';
+
+/**
+ * One watcher's life:
+ *
+ *   catching-up ── join ──▶ live
+ *        └── end, gone ─────┴──────▶ closed
+ *
+ * Whoever falls too far behind is cut off and resumes from where it was: it never goes back to catching up here.
+ */
+export class Watcher {
+  readonly plan: WatchPlan;
+  readonly sink: Sink;
+  readonly #onClosed: (watcher: Watcher) => void;
+  #state: WatcherState = 'catching-up';
+  /** Everything selected up to here was written; undefined while an initial state is incomplete. Live, the hub's position stands for it. */
+  #cursor: LogPosition | undefined;
+  /** When anything was last written. */
+  #wroteAt: number;
+  #bookmarkedAt: number;
+  /** Since when a catch-up waits for the peer to read; undefined when it does not wait. */
+  #stalledAt: number | undefined;
+  readonly #endsAt: number;
+
+  constructor(plan: WatchPlan, sink: Sink, options: { readonly now: number; readonly cursor: LogPosition | undefined; readonly onClosed: (watcher: Watcher) => void }) {
+    this.plan = plan;
+    this.sink = sink;
+    this.#onClosed = options.onClosed;
+    this.#cursor = options.cursor;
+    this.#wroteAt = options.now;
+    this.#bookmarkedAt = options.now;
+    this.#endsAt = options.now + (plan.timeoutMs ?? Infinity);
+  }
+
+  get state(): WatcherState {
+    return this.#state;
+  }
+
+  get cursor(): LogPosition | undefined {
+    return this.#cursor;
+  }
+
+  /** A part of the past, after which everything up to `cursor` has been written. The reader of the past waits for the peer. */
+  replay(frames: Uint8Array, cursor: LogPosition | undefined, now: number): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'live') throw new Error('a live watcher is not replayed to');
+    this.#cursor = cursor;
+    if (frames.length === 0) return;
+    this.sink.write(frames);
+    this.#wroteAt = now;
+  }
+
+  /** The catch-up begins to wait for the peer, or goes on. */
+  stall(since: number | undefined): void {
+    this.#stalledAt = since;
+  }
+
+  /** It has everything up to the hub's position, and gets the rest as it happens. False when it is closed. */
+  join(): boolean {
+    if (this.#state === 'closed') return false;
+    if (this.#state === 'live') throw new Error('a watcher joins once');
+    this.#state = 'live';
+    return true;
+  }
+
+  /** The frames of one batch. Never waits: a watcher past its bound is cut off, and the others do not notice. */
+  offer(frames: Uint8Array, now: number): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
+    const buffered = this.sink.bufferedBytes();
+    if (buffered > watchBufferedBytesMax) {
+      this.end({ reason: 'too-slow', detail: `${String(buffered)} bytes were not read; resume from the last resourceVersion` });
+      return;
+    }
+    this.sink.write(frames);
+    this.#wroteAt = now;
+  }
+
+  /** What is due at `now`, at most one thing. `position`: the hub's. */
+  beat(now: number, position: LogPosition): void {
+    if (this.#state === 'closed') return;
+    const cursor = this.#state === 'live' ? position : this.#cursor;
+    const overdue = this.#overdue(now);
+    if (overdue !== undefined) {
+      if (overdue.reason === 'timed-out') this.#bookmark(cursor, now);
+      this.end(overdue);
+    } else if (this.plan.bookmarks && cursor !== undefined && now - this.#bookmarkedAt >= watchBookmarkMs) {
+      this.#bookmark(cursor, now);
+    } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
+      this.sink.keepAlive(now, cursor);
+      this.#wroteAt = now;
+    }
+  }
+
+  end(ending: Ending): void {
+    if (this.#close()) this.sink.end(ending);
+  }
+
+  /** The peer left. */
+  gone(): void {
+    this.#close();
+  }
+
+  #close(): boolean {
+    if (this.#state === 'closed') return false;
+    this.#state = 'closed';
+    this.#onClosed(this);
+    return true;
+  }
+
+  #overdue(now: number): Ending | undefined {
+    if (now >= this.#endsAt) return { reason: 'timed-out', detail: 'timeoutSeconds have passed' };
+    if (this.sink.isUnresponsive(now)) return { reason: 'unresponsive', detail: 'pings were not answered' };
+    if (this.#stalledAt !== undefined && now - this.#stalledAt >= catchUpStallMs) {
+      return { reason: 'too-slow', detail: 'what was sent was not read; resume from the last resourceVersion' };
+    }
+    return undefined;
+  }
+
+  #bookmark(cursor: LogPosition | undefined, now: number): void {
+    if (!this.plan.bookmarks || cursor === undefined) return;
+    this.#bookmarkedAt = now;
+    const parts: Uint8Array[] = [];
+    this.sink.encoding.encode(bookmark(this.plan.type, cursor), parts);
+    this.sink.write(Buffer.concat(parts));
+    this.#wroteAt = now;
+  }
+}
