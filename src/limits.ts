@@ -92,6 +92,7 @@ export const pluginRouteMs = 30_000;
 export const pluginManifestBytesMax = 65_536;
 export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
+export const routesPerPluginMax = 1_000;
 
 /** How long a verified Basic pair is remembered, and how many. */
 export const basicCacheMs = 60_000;

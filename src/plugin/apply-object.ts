@@ -1,0 +1,142 @@
+import { decodeJson, deepEqual } from '../base/json.ts';
+import { delay, type Clock } from '../base/clock.ts';
+import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
+import type { Rejection } from '../command/rejection.ts';
+import type { Execute } from '../execute.ts';
+import { jsonDepthMax, writeAttemptsMax } from '../limits.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { JsonObject, JsonValue } from '../resource/object.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { isObject } from './manifest.ts';
+import { mergeThreeWay, remember } from './three-way-merge.ts';
+
+export type ApplyDependencies = {
+  readonly execute: Execute;
+  readonly reader: ObjectReader;
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly uuid: () => string;
+};
+
+export type Applied =
+  /** `kept`: pointers of what both the plugin and people changed. */
+  | { readonly ok: true; readonly kept: readonly string[] }
+  | { readonly ok: false; readonly detail: string };
+
+export type Application = {
+  readonly type: ResourceType;
+  readonly name: string;
+  /** As shipped. */
+  readonly object: JsonObject;
+  readonly actor: string;
+  readonly plugin: string;
+  readonly origin: WriteContext['origin'];
+};
+
+/** The annotation that remembers what was last applied of an object: the base of the next merge. */
+export function lastAppliedKey(domain: string): string {
+  return `plugin.${domain}/last-applied`;
+}
+
+/** Creates the object, or merges what is shipped into it three-way. Nothing is written when nothing is to change. */
+export async function applyObject(application: Application, dependencies: ApplyDependencies): Promise<Applied> {
+  let rejection: Rejection | undefined;
+  for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+    const step = nextStep(application, dependencies);
+    if (step.command === undefined) return { ok: true, kept: step.kept };
+    const outcome = await write(application, step.command, dependencies);
+    if (outcome.ok) return { ok: true, kept: step.kept };
+    rejection = outcome.rejection;
+    const waitMs = waitBeforeRetryMs(rejection);
+    if (waitMs === undefined) break;
+    await delay(dependencies.clock, waitMs);
+  }
+  return { ok: false, detail: rejection === undefined ? 'it kept changing' : rejectionText(rejection) };
+}
+
+type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };
+
+function nextStep({ type, name, object }: Application, { reader, domain }: ApplyDependencies): NextStep {
+  const key = lastAppliedKey(domain);
+  const shipped = mergeableOf(object, key);
+  const memory = JSON.stringify(remember(shipped));
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
+  const current = parseObject(stored.bytes);
+  const metadata = objectAt(current, 'metadata');
+  // What is going away is left to go; the next start makes it anew.
+  if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
+  const before = mergeableOf(current, key);
+  const { value, kept } = mergeThreeWay(baseOf(metadata, key), before, shipped);
+  const { metadata: mergedMetadata, ...members } = value;
+  const status = current['status'];
+  const next = withAnnotation({
+    apiVersion: type.apiVersion, kind: type.kind, ...members, ...(status === undefined ? {} : { status }),
+    metadata: { ...(isObject(mergedMetadata) ? mergedMetadata : {}), name, version: metadata['version'] ?? null },
+  }, key, memory);
+  const isUnchanged = deepEqual(value, before) && objectAt(metadata, 'annotations')[key] === memory && current['apiVersion'] === type.apiVersion;
+  return { command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} }, kept };
+}
+
+/** What a plugin and people may both change. Status is what is observed: no file has a say in it after the create. */
+function mergeableOf(object: JsonObject, key: string): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
+  const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
+  const { [key]: _memory, ...own } = isObject(annotations) ? annotations : {};
+  const metadata = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  return { ...members, metadata };
+}
+
+function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
+}
+
+/** undefined: never applied, so whatever is there is people's. */
+function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
+  const memory = objectAt(metadata, 'annotations')[key];
+  // Somebody may have written over it: then nothing is known of what was applied.
+  const decoded = typeof memory === 'string' ? decodeJson(Buffer.from(memory), { depthMax: jsonDepthMax }) : undefined;
+  return decoded?.ok === true ? decoded.value : undefined;
+}
+
+async function write({ type, actor, plugin, origin }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
+  const verb = command.type === 'create' ? 'create' : 'update';
+  return execute(type, command, { cause: { actor, verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin });
+}
+
+/** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */
+function waitBeforeRetryMs(rejection: Rejection): number | undefined {
+  switch (rejection.reason) {
+    case 'already-exists':
+    case 'stale-version':
+    case 'not-found':
+      return 50;
+    case 'unavailable':
+    case 'too-many-requests':
+      return rejection.retryAfterSeconds * 1_000;
+    default:
+      return undefined;
+  }
+}
+
+export function rejectionText(rejection: Rejection): string {
+  const violations = 'violations' in rejection ? rejection.violations.map(({ pointer, detail }) => `${pointer} ${detail}`) : [];
+  return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
+}
+
+export function parseObject(bytes: Uint8Array): JsonObject {
+  const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
+  if (!decoded.ok || !isObject(decoded.value)) throw new Error('invariant broken: a stored object is a JSON object');
+  return decoded.value;
+}
+
+function objectAt(object: JsonObject, member: string): JsonObject {
+  const value = object[member];
+  return isObject(value) ? value : {};
+}

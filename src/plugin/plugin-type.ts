@@ -1,0 +1,70 @@
+import type { TypeDeclaration, TypeName } from './plugin.ts';
+
+/** Where a plugin is (decision 9.2). Its types and routes are served only while it is started. */
+export type PluginPhase = 'not-started' | 'started' | 'stopped' | 'failed';
+
+export function pluginTypeName(domain: string): TypeName {
+  return { group: `plugin.${domain}`, version: 'v1alpha1', plural: 'plugins' };
+}
+
+/** The platform's type of plugins: spec from `plugin.yaml`, `enabled` as people set it, status as the host sees it. */
+export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
+  return {
+    ...pluginTypeName(domain),
+    kind: 'Plugin',
+    singular: 'plugin',
+    schema: { type: 'object', required: ['spec'], properties: { spec: specSchema, status: statusSchema } },
+    indexes: [
+      { name: 'spec.displayName' },
+      { name: 'status.phase' },
+    ],
+    statusSubresource: true,
+    printerColumns: [
+      { name: 'Display Name', type: 'string', pointer: '/spec/displayName' },
+      { name: 'Version', type: 'string', pointer: '/spec/version' },
+      { name: 'Phase', type: 'string', pointer: '/status/phase' },
+    ],
+  };
+}
+
+/** Members nobody reads here are kept: a manifest may say more than this version knows. */
+const specSchema = {
+  type: 'object',
+  properties: {
+    displayName: { type: 'string', maxLength: 253 },
+    description: { type: 'string' },
+    version: { type: 'string', maxLength: 256, description: 'A semantic version.' },
+    requires: { type: 'string', maxLength: 256, description: 'The range of platform versions it works with.' },
+    pluginDependencies: {
+      description: 'The plugins that must be started before it: by name, each with the range of versions it works with.',
+      type: 'object', additionalProperties: { type: 'string' },
+    },
+    author: { type: ['object', 'string'] },
+    homepage: { type: 'string' },
+    license: { type: ['array', 'string'] },
+    enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
+    deleteData: { type: 'boolean' },
+    main: { type: 'string', description: 'The ES module, relative to the plugin\'s folder.' },
+  },
+};
+
+const statusSchema = {
+  type: 'object',
+  properties: {
+    phase: { enum: ['not-started', 'started', 'stopped', 'failed'] },
+    conditions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+        properties: {
+          type: { type: 'string' },
+          status: { enum: ['True', 'False', 'Unknown'] },
+          reason: { type: 'string' },
+          message: { type: 'string' },
+          lastTransitionTime: { type: 'string', format: 'date-time' },
+        },
+      },
+    },
+  },
+};
