@@ -7,14 +7,14 @@ export const widgetGroup = 'example.com';
 export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc', 'lead', 'nickel', 'chrome'];
 
 /** Fills an answer up to the size that such objects have, within the bounds of the type. */
-const description = 'A widget of the measured kind, as large as they are, number';
-const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then';
+const description = 'A widget of the measured kind, as large as such objects are, with the number';
+const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then-when-nobody-looks';
 
 export type WidgetPlaces = { readonly name: string; readonly size: string; readonly tier: string; readonly batch: string; readonly title?: string; readonly version?: string; readonly serial?: string };
 
 /** The JSON of a widget; the places may be those of a request template. */
 export function widgetText({ name, size, tier, batch, title = name, version, serial }: WidgetPlaces): string {
-  const metadata = `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}","example.com/batch":"b${batch}"}}`;
+  const metadata = `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}","example.com/batch":"a-batch-of-widgets-that-were-made-on-the-same-day-in-the-same-place-and-by-the-same-people-of-the-b${batch}"}}`;
   const spec = `{"title":"${description} ${title}","size":${size},"tags":["${tag}-${tier}","${tag}-measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
   return `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":${metadata},"spec":${spec}}`;
 }
