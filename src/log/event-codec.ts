@@ -20,19 +20,21 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * Events this process wrote itself, by the very bytes it appended: the live subscription hands the same instance back, so
- * folding one's own write parses nothing. Weak, so it lives exactly as long as those bytes do.
+ * Events this process wrote itself are kept on the very bytes it appended: the live subscription hands the same instance
+ * back, so folding one's own write parses nothing. A property, as a WeakMap of this many short-lived keys costs the garbage
+ * collector more than parsing would.
  */
-const written = new WeakMap<Uint8Array, DecodedEvent>();
+const written = Symbol('decoded');
+type Written = Uint8Array & { [written]?: DecodedEvent };
 
 export function encodeEvent(id: string, event: Event, metadata: EventMetadata): ProposedEvent {
-  const data = Buffer.from(dataText(event), 'utf8');
-  written.set(data, located(event, data));
+  const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
+  data[written] = located(event, data);
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
 export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
-  const known = written.get(recorded.data);
+  const known = (recorded.data as Written)[written];
   if (known !== undefined) return known;
   return located(decodeData(recorded), buffer(recorded.data));
 }

@@ -1,7 +1,7 @@
 import { must } from '../base/unreachable.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadSource } from './lmdb-reader.ts';
-import { RecentEvents } from './lmdb-recent.ts';
+import { RecentEvents, type Follower } from './lmdb-recent.ts';
 import { encodeRecord } from './lmdb-record.ts';
 import type { Place, StoredEvent } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
@@ -48,6 +48,8 @@ class LmdbLog implements EventLog {
   readonly #onFatal: (error: Error) => void;
   readonly #recent: RecentEvents;
   readonly #source: ReadSource;
+  /** Subscriptions being read, each with the position it takes next. */
+  readonly #followers = new Set<Follower>();
   /** The last position handed out. */
   #last: number;
   /** The last position on disk for good. Nothing after it is shown to anyone. */
@@ -70,6 +72,7 @@ class LmdbLog implements EventLog {
     this.#source = {
       durable: () => this.#durable,
       recent: (position) => this.#recent.at(position),
+      followers: this.#followers,
       stored: (first, last) => store.readRecords(this.#store, first, last),
       open: () => {
         if (this.#failure !== undefined) throw this.#failure;
@@ -151,6 +154,8 @@ class LmdbLog implements EventLog {
     this.#durable = position;
     // Otherwise the next point read may still use a snapshot from before this commit, with `#newest` already forgotten.
     this.#store.root.resetReadTxn();
+    // What followers were woken for at the last commit, those who keep up have taken by now.
+    this.#recent.trim(this.#followers);
     let settled = 0;
     for (const waiting of this.#waiting) {
       if (waiting.position > position) break;

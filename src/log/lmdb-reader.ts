@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadEventsMax } from '../limits.ts';
+import type { Follower } from './lmdb-recent.ts';
 import type { StoredEvent } from './lmdb-record.ts';
 import type { CategoryFilter, RecordedEvent } from './log.ts';
 
@@ -13,6 +14,8 @@ export type ReadSource = {
   durable(): number;
   /** A recently written event, the very instance that was appended. */
   recent(position: number): StoredEvent | undefined;
+  /** Those who follow the log: what they have yet to take is kept for them, within bounds. */
+  readonly followers: Set<Follower>;
   /** Durable records from disk, in order. */
   stored(first: number, last: number): Iterable<StoredEvent>;
   /** Whether reading may go on; throws when the log failed. */
@@ -34,18 +37,27 @@ export type ReadPlan = {
  * or repeated, and a consumer that falls behind what is kept in memory is simply back in catch-up.
  */
 export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  const follower: Follower = { next: plan.after + 1 };
+  if (plan.until === undefined) source.followers.add(follower);
+  try {
+    yield* readFrom(source, plan, follower);
+  } finally {
+    source.followers.delete(follower);
+  }
+}
+
+async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const wanted = categoryTest(plan.categories);
   const end = plan.until ?? Infinity;
-  let next = plan.after + 1;
-  while (next <= end && mayGoOn(source, plan)) {
+  while (follower.next <= end && mayGoOn(source, plan)) {
     const last = Math.min(source.durable(), end);
-    if (next > last) {
+    if (follower.next > last) {
       await source.grown(plan.signal);
       continue;
     }
-    const live = source.recent(next) !== undefined;
-    const batch = takeBatch(live ? recentFrom(source, next, last) : source.stored(next, last), wanted);
-    next += batch.taken;
+    const live = source.recent(follower.next) !== undefined;
+    const batch = takeBatch(live ? recentFrom(source, follower.next, last) : source.stored(follower.next, last), wanted);
+    follower.next += batch.taken;
     if (batch.events.length > 0) yield batch.events;
     // Catching up may take seconds of reading: others get their turn between batches. What is in memory is soon read.
     if (!live) await nextTurn();

@@ -9,9 +9,13 @@ export const recentEventsMax = 8_192;
 /** … and of how many bytes: events may be large. */
 export const recentBytesMax = 33_554_432;
 
+/** A subscriber: all that is known of it is the position it takes next. */
+export type Follower = { next: number };
+
 /**
  * The newest durable events, shared by all subscribers: a ring found by position. A subscriber holds only a position, so
- * a slow one costs nothing here: what it has not taken is overwritten, and it reads that from disk.
+ * a slow one costs nothing here: what it has not taken is overwritten, and it reads that from disk. What all who keep up
+ * have taken is dropped at once: events that are kept longer grow old in the heap, and cost the collector far more.
  */
 export class RecentEvents {
   readonly #ring: (StoredEvent | undefined)[] = Array.from<StoredEvent | undefined>({ length: recentEventsMax }).fill(undefined);
@@ -37,6 +41,13 @@ export class RecentEvents {
   /** The event at a position, unless it is too old to be kept, or not there yet. */
   at(position: number): StoredEvent | undefined {
     return position >= this.#first && position < this.#next ? this.#ring[position % recentEventsMax] : undefined;
+  }
+
+  /** Drops what no follower within the ring is still to take. */
+  trim(followers: Iterable<Follower>): void {
+    let keep = this.#next;
+    for (const { next } of followers) if (next >= this.#first && next < keep) keep = next;
+    while (this.#first < keep) this.#dropOldest();
   }
 
   #dropOldest(): void {
