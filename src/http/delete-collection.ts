@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 
 import type { WriteContext } from '../command/command.ts';
-import type { ListQuery, OrderPlace, Selection } from '../resource/list-query.ts';
+import type { Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeSelection } from './decode-list-query.ts';
@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts';
 import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from './problem.ts';
 
-/** Objects marked before the next are looked up, and how many of them at once: the log commits those together. */
+/** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
 const batchObjectsMax = 256;
 const concurrentDeletionsMax = 32;
 
@@ -70,17 +70,14 @@ class Sweep {
     this.#context = context;
   }
 
-  /** One batch after another. Marking an object moves it in no default order, so places stay good. */
+  /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
   async *run(selection: Selection): AsyncGenerator<Batch, undefined> {
-    let after: OrderPlace | undefined;
-    do {
-      const query: ListQuery = { selection, sort: [], window: { kind: 'after', limit: batchObjectsMax, after } };
-      const page = this.#ports.reader.list(this.#type.key, query);
-      const names = await namesIn(page.items);
-      const marked = await this.#queue.addAll(names.map((name) => async () => this.#mark(name)));
-      after = page.next;
-      yield { marked: marked.filter((bytes) => bytes !== undefined), more: after !== undefined };
-    } while (after !== undefined);
+    const names = this.#ports.reader.names(this.#type.key, { selection, sort: [], window: { kind: 'all' } });
+    for (let start = 0; start < names.length; start += batchObjectsMax) {
+      const end = start + batchObjectsMax;
+      const marked = await this.#queue.addAll(names.slice(start, end).map((name) => async () => this.#mark(name)));
+      yield { marked: marked.filter((bytes) => bytes !== undefined), more: end < names.length };
+    }
     return undefined;
   }
 
@@ -112,19 +109,4 @@ async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches:
   }
   const counts = { metadata: { resourceVersion: reader.position().toString() }, page: 1, size: 0, total, first: true, last: true, hasNext: false, hasPrevious: false, totalPages: 1 };
   yield Buffer.from(`${total === 0 ? before : ''}],${JSON.stringify(counts).slice(1)}`);
-}
-
-async function namesIn(items: Uint8Array | AsyncIterable<Uint8Array>): Promise<readonly string[]> {
-  const slices = items instanceof Uint8Array ? [items] : items;
-  const names: string[] = [];
-  for await (const slice of slices) {
-    const objects: unknown = JSON.parse(`[${Buffer.from(slice).toString('utf8')}]`);
-    if (Array.isArray(objects)) names.push(...objects.flatMap(nameOf));
-  }
-  return names;
-}
-
-function nameOf(object: unknown): readonly string[] {
-  const metadata: unknown = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined;
-  return typeof metadata === 'object' && metadata !== null && 'name' in metadata && typeof metadata.name === 'string' ? [metadata.name] : [];
 }
