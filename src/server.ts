@@ -16,6 +16,8 @@ import { takeDataDir } from './data-dir.ts';
 import { createWriteDoor } from './execute.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
+import { createWatchEndpoints } from './http/watch-endpoints.ts';
+import { WatchHub } from './watch/hub.ts';
 import { openLmdbLog } from './log/lmdb-log.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
 import widgets from '../plugins/example/main.ts';
@@ -51,11 +53,12 @@ export async function startServer(config: Config, { log, clock = systemClock, on
   const collector = new Collector({ changes: models, reader: models, execute, types, clock, uuid: randomUUID, onError: (error, key) => { log.error({ error, key }); } });
   for (const { type } of registry.all()) { await models.buildIndexes(type); registry.serve(type.key); collector.enqueueAll(type); }
   const edge = { domain: config.platformDomain, clock, log: { debug: () => {}, info: () => {}, warn: (m: string, f?: object) => { log.warn(f, m); }, error: (m: string, f?: object) => { log.error(f, m); } } };
+  const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   const authenticator = new Authenticator({ secrets, passwords, clock });
   const pluginRoutes = new PluginRoutes({ ...edge } as never);
   const http = createHttpServer({
     ...edge, registry, reader: models, feed: models, execute, authenticate: (a, b) => authenticator.authenticate(a, b), pluginRoutes,
-    watch: { open: () => {}, upgrade: () => {} }, readiness: () => [], version: '0.1.0',
+    watch: createWatchEndpoints({ ...edge, hub }), readiness: () => [], version: '0.1.0',
   });
   await new Promise<void>((resolve) => http.server.listen(config.port, config.host, resolve));
   const address = http.server.address() as { port: number };
@@ -64,6 +67,7 @@ export async function startServer(config: Config, { log, clock = systemClock, on
     url: `http://${config.host}:${String(address.port)}`,
     ready: { events: Number(head), types: registry.all().length },
     close: async () => {
+      hub.closeAll();
       await http.close(1000);
       await collector.stop();
       stop.abort();
