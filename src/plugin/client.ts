@@ -1,0 +1,152 @@
+import type { Cause } from '../command/event.ts';
+import type { Command, WriteContext } from '../command/command.ts';
+import type { RejectionReason } from '../command/rejection.ts';
+import type { Execute } from '../execute.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { ListQuery, Window } from '../resource/list-query.ts';
+import type { JsonObject } from '../resource/object.ts';
+import { bindFields, parseSort } from '../resource/order.ts';
+import type { ResourceRequest } from '../resource/request-path.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { parseFieldSelector, parseLabelSelector } from '../resource/selector.ts';
+import { rejectionText } from './apply-object.ts';
+import { asPluginObject, asJsonObject } from './load-object.ts';
+import { isObject } from './manifest.ts';
+import type { Client, ClientError, ClientList, ClientListQuery, TypeName } from './plugin.ts';
+import type { TypeRegistry } from './type-registry.ts';
+
+export type ClientDependencies = {
+  readonly registry: TypeRegistry;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  /** The edge's table: the fixed word and status of a refusal. */
+  readonly refusalOf: (reason: RejectionReason | 'forbidden') => { readonly word: string; readonly status: number };
+};
+
+/** As whom a client acts. */
+export type ClientBinding = {
+  readonly authorize: (request: ResourceRequest) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+  /** `actor` and `requestId` are the request's own where it acts for a caller. */
+  readonly cause: Omit<Cause, 'verb'>;
+};
+
+/** The generated API in-process: the same authorization, the same write door, the same refusals as over HTTP. */
+export function createClient(dependencies: ClientDependencies, binding: ClientBinding): Client {
+  const client = new BoundClient(dependencies, binding);
+  return {
+    // Within an async function a refusal is a rejection, as with every other call.
+    get: async (type, name) => Promise.resolve(client.get(type, name)),
+    list: async (type, query) => client.list(type, query),
+    create: async (type, object) => client.write(type, 'create', () => ({ type: 'create', object: asJsonObject(object) })),
+    update: async (type, object) => client.write(type, 'update', () => {
+      const body = asJsonObject(object);
+      return { type: 'replace', name: nameOf(body), object: body, part: 'main', preconditions: {} };
+    }),
+    patch: async (type, name, patch) => client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'main', preconditions: {} })),
+    delete: async (type, name) => { await client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: {} })); },
+  };
+}
+
+/** The plugin's own rights: whatever belongs to its types, and nothing else. */
+export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientBinding['authorize'] {
+  return ({ group, version, resource, verb }) => {
+    if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
+    return { allowed: false, reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: it is not its type` };
+  };
+}
+
+/** What a client call rejects with (`ClientError` of plugin.ts). */
+export class RefusedCallError extends Error implements ClientError {
+  readonly reason: string;
+  readonly status: number;
+
+  constructor(message: string, refusal: { readonly word: string; readonly status: number }) {
+    super(message);
+    this.name = 'ClientError';
+    this.reason = refusal.word;
+    this.status = refusal.status;
+  }
+}
+
+class BoundClient {
+  readonly #dependencies: ClientDependencies;
+  readonly #binding: ClientBinding;
+
+  constructor(dependencies: ClientDependencies, binding: ClientBinding) {
+    this.#dependencies = dependencies;
+    this.#binding = binding;
+  }
+
+  get<T>(typeName: TypeName, name: string): T | undefined {
+    const type = this.#authorized(typeName, 'get', name);
+    const stored = this.#dependencies.reader.get(type.key, name);
+    return stored === undefined ? undefined : asPluginObject<T>(stored.bytes);
+  }
+
+  async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
+    const type = this.#authorized(typeName, 'list', undefined);
+    const { items, total, position } = this.#dependencies.reader.list(type.key, this.#query(type, query));
+    const slices: Buffer[] = [];
+    if (items instanceof Uint8Array) slices.push(Buffer.from(items));
+    else for await (const slice of items) slices.push(Buffer.from(slice));
+    const text = slices.filter(({ length }) => length > 0).map((slice) => slice.toString('utf8')).join(',');
+    const decoded: readonly T[] = asPluginObject(Buffer.from(`[${text}]`));
+    return { items: decoded, total, resourceVersion: position.toString() };
+  }
+
+  async write<T>(typeName: TypeName, verb: 'create' | 'update' | 'patch' | 'delete', command: () => Command): Promise<T> {
+    const made = this.#made(command);
+    const type = this.#authorized(typeName, verb, made.type === 'create' ? undefined : made.name);
+    const context: WriteContext = { cause: { ...this.#binding.cause, verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin' };
+    const outcome = await this.#dependencies.execute(type, made, context);
+    if (!outcome.ok) throw this.#refused(outcome.rejection.reason, rejectionText(outcome.rejection));
+    return asPluginObject<T>(outcome.bytes);
+  }
+
+  /** What a plugin hands over may be no JSON at all. */
+  #made(command: () => Command): Command {
+    try {
+      return command();
+    } catch (error) {
+      throw this.#refused('bad-request', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #authorized({ group, version, plural }: TypeName, verb: string, name: string | undefined): ResourceType {
+    const segments = [...(group === '' ? ['api'] : ['apis', group]), version, plural, ...(name === undefined ? [] : [name])];
+    const request: ResourceRequest = { kind: 'resource', verb, group, version, resource: plural, segments, path: `/${segments.join('/')}`, ...(name === undefined ? {} : { name }) };
+    const authorized = this.#binding.authorize(request);
+    if (!authorized.allowed) throw this.#refused('forbidden', authorized.reason);
+    const registration = this.#dependencies.registry.byPath(group, version, plural);
+    if (registration === undefined) throw this.#refused('not-found', `there is no type ${plural} in ${group}/${version}`);
+    if (!registration.serving) throw this.#refused('unavailable', `the plugin ${registration.type.plugin} has not started yet`);
+    return registration.type;
+  }
+
+  #query(type: ResourceType, { labelSelector, fieldSelector, sort = [], page, size }: ClientListQuery): ListQuery {
+    const labels = parseLabelSelector(labelSelector === undefined ? [] : [labelSelector]);
+    if (!labels.ok) throw this.#refused('bad-request', labels.problem);
+    const fields = parseFieldSelector(fieldSelector === undefined ? [] : [fieldSelector]);
+    if (!fields.ok) throw this.#refused('bad-request', fields.problem);
+    const bound = bindFields(fields.requirements, type.indexes);
+    if (!bound.ok) throw this.#refused('bad-request', bound.problem);
+    const sorted = parseSort(typeof sort === 'string' ? [sort] : sort, type.indexes);
+    if (!sorted.ok) throw this.#refused('bad-request', sorted.problem);
+    return { selection: { labels: labels.requirements, fields: bound.requirements }, sort: sorted.sort, window: this.#window(page, size) };
+  }
+
+  #window(page: number | undefined, size: number | undefined): Window {
+    if ([page, size].some((count) => count !== undefined && !(Number.isSafeInteger(count) && count >= 0))) throw this.#refused('bad-request', 'page and size must be whole numbers of at least 0');
+    return size === undefined || size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page ?? 1), size };
+  }
+
+  #refused(reason: RejectionReason | 'forbidden', message: string): RefusedCallError {
+    return new RefusedCallError(message, this.#dependencies.refusalOf(reason));
+  }
+}
+
+function nameOf({ metadata }: JsonObject): string {
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  if (typeof name !== 'string') throw new TypeError('metadata.name must be a string');
+  return name;
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../base/clock.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { compileType, type Declarer } from '../resource/type-declaration.ts';
+import { decodeDefinition, type Definition } from './definition.ts';
+import { describe, loadModule } from './load-module.ts';
+import { platformProblem, type Manifest } from './manifest.ts';
+import { mainPath, readObjectFiles, type PluginFolder } from './plugin-folder.ts';
+import type { Failure } from './plugin-objects.ts';
+import type { PluginLogger } from './plugin.ts';
+import { decodeShippedObjects, type ShippedObject } from './shipped-objects.ts';
+
+/** A plugin read, run and checked; nothing of it is registered yet. */
+export type LoadedPlugin = {
+  readonly types: readonly ResourceType[];
+  readonly definition: Definition;
+  readonly objects: readonly ShippedObject[];
+};
+
+export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
+
+export type LoadRequest = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly attempt: number };
+
+export type LoadDependencies = {
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly platformVersion: string;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+};
+
+/** Everything that can be wrong with a plugin by itself, found before anything of it takes effect. It never throws. */
+export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+  try {
+    return await load(request, dependencies);
+  } catch (error) {
+    // Exports are foreign objects: a getter or a proxy may throw wherever one is looked at.
+    return failed('DefinitionRefused', describe(error));
+  }
+}
+
+async function load({ folder, manifest, attempt }: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+  const { domain, platformVersion, clock, loggerOf } = dependencies;
+  const unfit = platformProblem(manifest, platformVersion);
+  if (unfit !== undefined) return failed('PlatformVersion', unfit);
+  const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
+  if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
+  let exported: unknown = {};
+  if (manifest.main !== undefined) {
+    const main = await mainPath(folder, manifest.main);
+    if (!main.ok) return failed('MainRefused', main.problem);
+    const module = await loadModule({ path: main.path, attempt, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
+    if (!module.ok) return failed(module.reason, module.message);
+    exported = module.exported;
+  }
+  const decoded = decodeDefinition(exported);
+  if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
+  const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain });
+  if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
+  return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects } };
+}
+
+function compileTypes(declarations: readonly unknown[], declarer: Declarer): { readonly ok: true; readonly types: readonly ResourceType[] } | { readonly ok: false; readonly problems: readonly string[] } {
+  const compiled = declarations.map((declaration) => compileType(declaration, declarer));
+  const problems = compiled.flatMap((type) => (type.ok ? [] : type.problems));
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, types: compiled.flatMap((type) => (type.ok ? [type.type] : [])) };
+}
+
+function failed(reason: string, message: string): PluginLoad {
+  return { ok: false, failure: { reason, message } };
+}

@@ -1,0 +1,30 @@
+/** What stands between plugins. */
+export type Dependent = { readonly name: string; readonly dependencies: readonly string[] };
+
+/** Names in an order in which each comes after those it depends on; those in or behind a cycle come last, with the cycle. */
+export function startOrder(plugins: readonly Dependent[]): { readonly order: readonly string[]; readonly cyclic: ReadonlyMap<string, readonly string[]> } {
+  const present = new Set(plugins.map(({ name }) => name));
+  const waiting = new Map(plugins.map(({ name, dependencies }) => [name, new Set(dependencies.filter((dependency) => present.has(dependency)))]));
+  const order: string[] = [];
+  for (let free = namesWithout(waiting); free.length > 0; free = namesWithout(waiting)) {
+    for (const name of free) waiting.delete(name);
+    for (const dependencies of waiting.values()) for (const name of free) dependencies.delete(name);
+    order.push(...free);
+  }
+  return { order: [...order, ...waiting.keys()], cyclic: new Map([...waiting.keys()].map((name) => [name, cycleFrom(name, waiting)])) };
+}
+
+function namesWithout(waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  return [...waiting].filter(([, dependencies]) => dependencies.size === 0).map(([name]) => name);
+}
+
+/** The way from `name` until a plugin comes up again: each that waits waits for another that waits. */
+function cycleFrom(name: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  const way: string[] = [];
+  let next: string | undefined = name;
+  while (next !== undefined && !way.includes(next)) {
+    way.push(next);
+    next = [...waiting.get(next) ?? []][0];
+  }
+  return next === undefined ? way : [...way, next];
+}
