@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** The real server as a child process. */
@@ -24,10 +25,11 @@ const program = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
 export async function startSubject(dataDir: string, nodeArgs: readonly string[] = []): Promise<Subject> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
-    cwd: join(dataDir, '..'),
+    cwd: dirname(dataDir),
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
