@@ -32,7 +32,8 @@ export class LoginFailures {
   takeBack(username: string, address: string, now: number): void {
     for (const key of keysOf(username, address)) {
       const count = this.#current(key, now);
-      if (count !== undefined) count.attempts -= 1;
+      // Its window may have ended meanwhile, and a new one begun without it.
+      if (count !== undefined && count.attempts > 0) count.attempts -= 1;
     }
   }
 

@@ -1,0 +1,38 @@
+import t from 'tap';
+
+import { Passwords, passwordHashesWaitingMax } from '../../src/auth/password.ts';
+
+t.test('a hash is a PHC string of its own salt that verifies its password and no other', async (t) => {
+  const passwords = new Passwords();
+  const [first, second] = await Promise.all([passwords.hash('pässword'), passwords.hash('pässword')]);
+  t.match(first, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/u);
+  t.not(first, second);
+  t.equal(await passwords.verify('pässword'.normalize('NFD'), first), true, 'however its characters are composed');
+  t.equal(await passwords.verify('passwort', first), false);
+  t.equal(await passwords.verify('', first), false);
+});
+
+t.test('a user without a hash is never verified', async (t) => {
+  t.equal(await new Passwords().verify('anything', undefined), false);
+});
+
+t.test('hashes made with other parameters still verify, and absurd ones are an error', async (t) => {
+  const passwords = new Passwords();
+  // scrypt('secret', 16 zero bytes, N=2^10, r=8, p=1), 32 bytes.
+  const { scryptSync } = await import('node:crypto');
+  const hash = scryptSync('secret', Buffer.alloc(16), 32, { N: 1_024, r: 8, p: 1 }).toString('base64').replaceAll('=', '');
+  t.equal(await passwords.verify('secret', `$scrypt$ln=10,r=8,p=1$${'A'.repeat(22)}$${hash}`), true);
+  for (const stored of ['', 'secret', `$scrypt$ln=30,r=8,p=1$${'A'.repeat(22)}$${hash}`, `$scrypt$ln=10,r=8,p=99$${'A'.repeat(22)}$${hash}`, `$argon2id$v=19$x$${hash}`]) {
+    await t.rejects(passwords.verify('secret', stored), { message: /PHC string/u }, stored);
+  }
+});
+
+t.test('waiting log-ins are bounded', async (t) => {
+  const passwords = new Passwords();
+  const cheap = `$scrypt$ln=1,r=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+  t.equal(passwords.isBusy(), false);
+  const all = Array.from({ length: passwordHashesWaitingMax + 2 }, () => passwords.verify('x', cheap));
+  t.equal(passwords.isBusy(), true);
+  await Promise.all(all);
+  t.equal(passwords.isBusy(), false);
+});

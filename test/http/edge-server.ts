@@ -1,0 +1,54 @@
+import type { AddressInfo } from 'node:net';
+
+import type { Authenticated } from '../../src/auth/authenticate.ts';
+import { visitor, type Subject } from '../../src/auth/subject.ts';
+import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
+import { PluginRoutes } from '../../src/http/plugin-routes.ts';
+import { TypeRegistry } from '../../src/plugin/type-registry.ts';
+import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryObjects } from '../support/memory-objects.ts';
+
+export const administrator: Subject = { kind: 'user', name: 'admin', superAdministrator: true };
+
+export type LogLine = { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+
+/** The HTTP edge alone, over read models in memory; `Authorization: admin` is the super administrator. */
+export async function startEdge(overrides: Partial<HttpDependencies> & { readonly clock?: Clock } = {}) {
+  const clock = overrides.clock ?? new FakeClock();
+  const lines: LogLine[] = [];
+  const line = (level: string) => (message: string, fields: Readonly<Record<string, unknown>> = {}) => { lines.push({ level, message, fields }); };
+  const log: PluginLogger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  const registry = overrides.registry ?? new TypeRegistry();
+  const objects = new MemoryObjects(new MemoryLog(), clock, []);
+  const client: Client = refusingClient();
+  const pluginRoutes = new PluginRoutes({ clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }) });
+  const http = createHttpServer({
+    domain: 'svc.run', clock, log, registry, pluginRoutes,
+    reader: objects, feed: objects,
+    execute: () => Promise.reject(new Error('nothing is written here')),
+    authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
+    watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
+    readiness: () => [],
+    version: '1.2.3',
+    ...overrides,
+  });
+  await new Promise<void>((resolve) => { http.server.listen(0, '127.0.0.1', resolve); });
+  const { port } = http.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${String(port)}`;
+  return {
+    http, url, port, clock, lines, registry, pluginRoutes,
+    call: async (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {}) => fetch(url + path, { ...init, headers: { authorization: 'admin', ...init.headers } }),
+    stop: async () => {
+      http.server.closeAllConnections();
+      await new Promise<void>((resolve) => { http.server.close(() => { resolve(); }); });
+    },
+  };
+}
+
+function refusingClient(): Client {
+  const refuse = (): Promise<never> => Promise.reject(new Error('no client here'));
+  return { get: refuse, list: refuse, create: refuse, update: refuse, patch: refuse, delete: refuse };
+}

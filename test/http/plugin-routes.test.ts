@@ -1,0 +1,145 @@
+import t from 'tap';
+
+import { pluginRouteMs } from '../../src/limits.ts';
+import type { RouteDeclaration, RouteHandler, RouteMethod, RouteRequest } from '../../src/plugin/plugin.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startEdge } from './edge-server.ts';
+
+const base = '/apis/example.com/v1alpha1';
+
+function route(handler: RouteHandler, { method = 'GET', path = '/things/{name}/run' }: { method?: RouteMethod; path?: string } = {}): RouteDeclaration {
+  return { method, path: `${base}${path}`, handler };
+}
+
+t.test('a handler gets what was asked, decoded once, and nothing of the credentials', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const seen: RouteRequest[] = [];
+  edge.pluginRoutes.mount('example', [route((request) => { seen.push(request); return { body: { ok: true } }; }, { method: 'POST' })]);
+  const response = await edge.call(`${base}/things/%2541%C3%A9/run?a=1&b=2&b=3`, { method: 'POST', body: '{"n":1}', headers: { 'content-type': 'application/json', 'x-mine': 'yes', cookie: 'c=1' } });
+  t.match([response.status, response.headers.get('content-type'), await response.json()], [200, 'application/json', { ok: true }]);
+  const [request] = seen;
+  t.match(request, { params: { name: '%41é' }, query: { a: '1', b: ['2', '3'] }, body: { n: 1 }, user: { name: 'admin' }, headers: { 'x-mine': 'yes' } });
+  t.notOk(Object.hasOwn(request?.headers ?? {}, 'authorization') || Object.hasOwn(request?.headers ?? {}, 'cookie'));
+  t.equal(request?.signal.aborted, true, 'its signal aborts when the call is over');
+});
+
+t.test('what a handler answers is sent as it says', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const answers: readonly (readonly [string, RouteHandler, number, string | null, string])[] = [
+    ['nothing', () => undefined, 204, null, ''],
+    ['no body', () => ({}), 204, null, ''],
+    ['a status', async () => Promise.resolve({ status: 202, body: [1] }), 202, 'application/json', '[1]'],
+    ['a string as JSON', () => ({ body: 'text' }), 200, 'application/json', '"text"'],
+    ['a page', () => ({ headers: { 'Content-Type': 'text/html', 'Cache-Control': 'max-age=60' }, body: '<p>' }), 200, 'text/html', '<p>'],
+    ['bytes', () => ({ headers: { 'content-type': 'image/png' }, body: Buffer.from('png') }), 200, 'image/png', 'png'],
+    ['a refusal of its own', () => ({ status: 418, body: { reason: 'Teapot' } }), 418, 'application/json', '{"reason":"Teapot"}'],
+  ];
+  for (const [what, handler, status, type, text] of answers) {
+    edge.pluginRoutes.mount('example', [route(handler)]);
+    const response = await edge.call(`${base}/things/x/run`);
+    t.strictSame([response.status, response.headers.get('content-type'), await response.text()], [status, type, text], what);
+    t.equal(response.headers.get('x-content-type-options'), 'nosniff', what);
+  }
+});
+
+t.test('whatever a handler does wrong is 500 for its caller, told in the log by the plugin\'s name', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ['throws', () => { throw new Error('secret detail'); }],
+    ['throws no error', () => { throw null; }], // eslint-disable-line @typescript-eslint/only-throw-error
+    ['rejects', () => Promise.reject(new Error('secret detail'))],
+    ['answers a string', () => 'text'],
+    ['answers a list', () => []],
+    ['a status out of range', () => ({ status: 99 })],
+    ['an informational status', () => ({ status: 100 })],
+    ['a status in words', () => ({ status: '200' })],
+    ['a body that is a circle', () => ({ body: circular })],
+    ['a body that is a function', () => ({ body: () => undefined })],
+    ['a big integer', () => ({ body: 1n })],
+    ['a header that splits', () => ({ headers: { 'x-a': 'b\r\nx-c: d' }, body: 1 })],
+    ['a header of the connection', () => ({ headers: { 'Content-Length': '1' }, body: 1 })],
+    ['a header that is no string', () => ({ headers: { 'x-a': 1 }, body: 1 })],
+    ['is no function', 'handler'],
+  ];
+  for (const [what, handler] of wrong) {
+    edge.pluginRoutes.mount('example', [route(handler as RouteHandler)]);
+    const before = edge.lines.length;
+    const response = await edge.call(`${base}/things/x/run`);
+    const text = await response.text();
+    t.match([response.status, JSON.parse(text)], [500, { reason: 'InternalError', code: 500 }], what);
+    t.notOk(text.includes('secret'), what);
+    t.match(edge.lines.slice(before), [{ level: 'error', fields: { plugin: 'example', requestId: response.headers.get('x-request-id') } }], what);
+  }
+  edge.pluginRoutes.mount('example', [route(() => ({ body: 1 }))]);
+  t.equal((await edge.call(`${base}/things/x/run`)).status, 200, 'and the next call is as good as ever');
+});
+
+t.test('a handler that never settles is given up after the limit, and its signal aborts', async (t) => {
+  const clock = new FakeClock();
+  const edge = await startEdge({ clock });
+  t.teardown(() => edge.stop());
+  let called: (request: RouteRequest) => void = () => undefined;
+  const calling = new Promise<RouteRequest>((resolve) => { called = resolve; });
+  edge.pluginRoutes.mount('example', [route(async (request) => { called(request); return new Promise(() => undefined); })]);
+  const response = edge.call(`${base}/things/x/run`);
+  const { signal } = await calling;
+  clock.advance(pluginRouteMs - 1);
+  t.equal(signal.aborted, false);
+  clock.advance(1);
+  t.match([(await response).status, await (await response).json()], [504, { reason: 'Timeout' }]);
+  t.equal(signal.aborted, true);
+});
+
+t.test('a caller who goes away aborts the handler\'s signal', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const leaving = new AbortController();
+  let aborted: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => { aborted = resolve; });
+  edge.pluginRoutes.mount('example', [route(async ({ signal }) => {
+    signal.addEventListener('abort', aborted);
+    leaving.abort();
+    return new Promise(() => undefined);
+  })]);
+  await t.rejects(edge.call(`${base}/things/x/run`, { signal: leaving.signal }));
+  await gone;
+  t.pass();
+});
+
+t.test('routes are announced, mounted and unmounted at run time, and never ahead of authorization', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const path = `${base}/things/x/run`;
+  const status = async (init?: Parameters<typeof edge.call>[1]): Promise<number> => (await edge.call(path, init)).status;
+  t.equal(await status(), 404);
+  edge.pluginRoutes.announce('example', [route(() => ({}))]);
+  const waiting = await edge.call(path);
+  t.match([waiting.status, waiting.headers.get('retry-after')], [503, '1']);
+  edge.pluginRoutes.mount('example', [route(() => ({}))]);
+  t.equal(await status(), 204);
+  t.equal(await status({ headers: { authorization: '' } }), 401);
+  const other = await edge.call(path, { method: 'DELETE' });
+  t.match([other.status, other.headers.get('allow')], [405, 'GET, HEAD']);
+  edge.pluginRoutes.mount('second', [route(() => ({ status: 201 })), route(() => ({ status: 202 }), { method: 'DELETE' })]);
+  t.equal(await status(), 204, 'the first to mount a route keeps it');
+  t.equal(await status({ method: 'DELETE' }), 202);
+  edge.pluginRoutes.unmount('example');
+  t.equal(await status(), 201);
+  edge.pluginRoutes.unmount('second');
+  t.equal(await status(), 404);
+});
+
+t.test('a path that is not a plugin\'s to serve is refused when it is mounted, and nothing changes', async (t) => {
+  const { pluginRoutes, stop } = await startEdge();
+  t.teardown(() => stop());
+  pluginRoutes.mount('example', [route(() => ({}))]);
+  for (const path of ['/api/v1/x', '/apis', '/apis/g/v1', '/apis/g/v1/', '/apis/{group}/v1/x', '/healthz', 'apis/g/v1/x', '/apis/g/v1/x*', '/apis/g/v1/:x', '/apis/g/v1/{a}/{a}', '/apis/g/v1//x', '/apis/g/v1/{1}', '/apis/g/v1/(.*)', '/apis/g/v1/a%2Fb']) {
+    t.throws(() => { pluginRoutes.mount('example', [{ method: 'GET', path, handler: () => ({}) }]); }, RangeError, path);
+  }
+  t.equal(pluginRoutes.find('GET', ['apis', 'example.com', 'v1alpha1', 'things', 'x', 'run']).kind, 'found');
+});
