@@ -12,7 +12,7 @@ const sockets = 1_000;
 export const watchFanOut: Measure = {
   name: 'watch-fan-out',
   run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const changes = bench.scaled(2_000);
+    const changes = bench.scaled(500);
     let first = 0;
     const watch = async (): Promise<WatchResult> => {
       const load = { url, request: createRequest('w'), connections: 16, status: 201, warmUp: 0, requests: changes, first };
