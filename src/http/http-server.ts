@@ -63,8 +63,14 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     keepAliveTimeout: keepAliveTimeoutMs,
   }, callback);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => { answerMalformed(error, socket, { domain, clock, requestId: drawRequestId() }); });
-  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => { serveUpgrade(app, dependencies, { req, socket, head }); });
-  return { server, callback, close: (graceMs) => closed(server, dependencies, graceMs) };
+  // Node forgets a connection that has left HTTP, and waits for it all the same when the server closes.
+  const upgraded = new Set<Duplex>();
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    upgraded.add(socket);
+    socket.once('close', () => { upgraded.delete(socket); });
+    serveUpgrade(app, dependencies, { req, socket, head });
+  });
+  return { server, callback, close: (graceMs) => closed({ server, upgraded }, dependencies, graceMs) };
 }
 
 /** Unique across restarts by a drawn prefix, and cheap: one a request. */
@@ -117,7 +123,7 @@ function malformedProblem(code: string | undefined): Problem {
   }
 }
 
-async function closed(server: Server, { clock, log }: Edge, graceMs: number): Promise<void> {
+async function closed({ server, upgraded }: { readonly server: Server; readonly upgraded: ReadonlySet<Duplex> }, { clock, log }: Edge, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const deadline = clock.monotonic() + graceMs;
   await new Promise<void>((resolve) => {
@@ -130,6 +136,7 @@ async function closed(server: Server, { clock, log }: Edge, graceMs: number): Pr
       }
       log.warn('requests did not end in time and were cut off');
       server.closeAllConnections();
+      for (const socket of upgraded) socket.destroy();
     };
     sweep();
   });

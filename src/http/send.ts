@@ -53,7 +53,8 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
 
 /** For those who write their answer themselves, too: a watch endpoint that refuses what it is given. */
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
-  if (res.headersSent || res.destroyed) {
+  if (res.destroyed) return;
+  if (res.headersSent) {
     log.warn('an answer that had begun was cut off', { requestId, reason: problem.reason });
     res.destroy();
     return;

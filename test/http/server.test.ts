@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import t from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
@@ -139,7 +140,8 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
   const registry = servedRegistry();
   let called: (release: () => void) => void = () => undefined;
   const calling = new Promise<() => void>((resolve) => { called = resolve; });
-  const edge = await startEdge({ registry, clock: systemClock });
+  const watch = { open: () => undefined, upgrade: (_request: unknown, _req: unknown, socket: Duplex) => { socket.write('open'); } };
+  const edge = await startEdge({ registry, clock: systemClock, watch });
   edge.pluginRoutes.mount('slow', [
     { method: 'GET', path: '/apis/g/v1/slow/{how}', handler: async ({ params }) => new Promise((resolve) => {
       if (params['how'] === 'soon') called(() => { resolve({ body: 'done' }); });
@@ -147,6 +149,9 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
   ]);
   const soon = edge.call('/apis/g/v1/slow/soon');
   const never = edge.call('/apis/g/v1/slow/never').catch((error: unknown) => error);
+  // A watch that left HTTP and does not end.
+  const watcher = connect(edge.port, '127.0.0.1', () => { watcher.write(`GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`); });
+  await new Promise<void>((resolve) => { watcher.once('data', () => { resolve(); }).on('error', () => undefined); });
   const release = await calling;
   const closed = edge.http.close(200);
   release();
