@@ -1,85 +1,244 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { isIPv6, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 
-import { Collector } from '../reconcilers/collector.ts';
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
+import { Collector } from '../reconcilers/collector.ts';
 import { ensureAdministrator } from './auth/administrator.ts';
+import { actorOf } from './auth/subject.ts';
 import { Authenticator } from './auth/authenticate.ts';
+import { authorize } from './auth/authorize.ts';
 import { Passwords } from './auth/password.ts';
 import { Secrets } from './auth/secrets.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
 import { takeDataDir } from './data-dir.ts';
-import { createWriteDoor } from './execute.ts';
+import { createWriteDoor, type Execute } from './execute.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
+import { problems } from './http/problem.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
-import { WatchHub } from './watch/hub.ts';
+import { shutdownMs } from './limits.ts';
+import { decodeMetadata } from './log/event-codec.ts';
 import { openLmdbLog } from './log/lmdb-log.ts';
+import { logStart, type EventLog } from './log/log.ts';
+import { authorizePlugin, createClient } from './plugin/client.ts';
+import { PluginHost } from './plugin/host.ts';
+import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
-import widgets from '../plugins/example/main.ts';
+import { compileType } from './resource/type-declaration.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
-import { compileType } from './resource/type-declaration.ts';
+import { WatchHub } from './watch/hub.ts';
 
-export type RunningServer = { readonly url: string; readonly ready: { readonly events: number; readonly types: number }; close(): Promise<void> };
+export type RunningServer = {
+  readonly url: string;
+  /** Events the log held when it was opened, and types served once everything had settled. */
+  readonly ready: { readonly events: number; readonly types: number };
+  /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
+  close(): Promise<void>;
+};
 
-export async function startServer(config: Config, { log, clock = systemClock, onFatal }: { readonly log: Logger; readonly clock?: Clock; readonly onFatal?: (error: Error) => void }): Promise<RunningServer> {
-  const fatal = onFatal ?? ((error: Error) => { log.fatal(error); process.exit(1); });
-  const lock = await takeDataDir(config.dataDir);
-  const eventLog = await openLmdbLog({ dir: join(config.dataDir, 'log'), onFatal: fatal });
-  const head = await eventLog.head();
-  const registry = new TypeRegistry();
-  const types = (key: TypeKey): ResourceType | undefined => registry.byKey(key)?.type;
-  const tables = new LmdbTables(join(config.dataDir, 'read-models'));
-  const models = new ObjectModels({ tables, logId: await eventLog.identity(), types, clock });
-  const secrets = new Secrets(eventLog, clock);
-  const passwords = new Passwords();
-  const report = await ensureAdministrator({ secrets, passwords, dataDir: config.dataDir, password: config.adminPassword });
-  for (const notice of report.notices) log.warn(notice);
-  const declared = widgets as { types: unknown[] };
-  for (const declaration of declared.types) {
-    const compiled = compileType(declaration, { plugin: 'example', bundled: true, domain: config.platformDomain });
-    if (!compiled.ok) throw new Error(compiled.problems.join());
-    registry.register(compiled.type);
+export type ServerOptions = {
+  readonly log: Logger;
+  readonly clock?: Clock;
+  /** The log or the read models failed: this process must end. */
+  readonly onFatal?: (error: Error) => void;
+};
+
+/** Everything that is open, in the order it was opened: closed in reverse, on a stop as on a start that fails. */
+class Closers {
+  readonly #closers: (() => Promise<void> | void)[] = [];
+
+  add(close: () => Promise<void> | void): void {
+    this.#closers.push(close);
   }
+
+  async closeAll(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+}
+
+/** The one composition root. Resolves once read models have caught up and plugins have settled; rejects with `StartError`. */
+export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
+  const closers = new Closers();
+  try {
+    return await start(config, options, closers);
+  } catch (error) {
+    await closers.closeAll();
+    if (error instanceof CheckpointMismatchError) {
+      throw new StartError(`${error.message}; if the log is the right one, remove ${join(config.dataDir, 'read-models')}: they are rebuilt from it`, { exitCode: 2, cause: error });
+    }
+    throw error;
+  }
+}
+
+async function start(config: Config, { log, clock = systemClock, onFatal = endProcess(log) }: ServerOptions, closers: Closers): Promise<RunningServer> {
+  const stores = await openStores(config, { clock, onFatal }, closers);
+  const { eventLog, models, registry } = stores;
+  const core = await composeCore(config, { stores, log, clock }, closers);
+  const { pluginRoutes, host } = composePlugins(config, core);
+  const pending = new Set(['read models are catching up', 'plugins are starting']);
+  const passwords = new Passwords();
+  const secrets = new Secrets(eventLog, clock);
+  const authenticator = new Authenticator({ secrets, passwords, clock });
+  const http = createHttpServer({
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending],
+    authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
+  });
+
+  const administrator = ensureAdministrator({ secrets, passwords, dataDir: config.dataDir, password: config.adminPassword });
+  await Promise.all([host.loadTypes(), administrator.then(({ notices }) => { for (const notice of notices) log.warn(notice); })]);
+  const url = await listen(http.server, config);
+  await foldAndFollow(stores, { onFatal }, closers);
+  // Added after the fold, so closed before it: requests in flight end only once their events are folded.
+  closers.add(async () => host.stop());
+  closers.add(async () => {
+    core.hub.closeAll();
+    await http.close(shutdownMs / 2);
+  });
+  pending.delete('read models are catching up');
+  for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
+  await host.start();
+  pending.delete('plugins are starting');
+  return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, close: async () => closers.closeAll() };
+}
+
+type Core = {
+  readonly stores: Stores;
+  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  readonly execute: Execute;
+  readonly hub: WatchHub;
+};
+
+/** The write door, what reconciles and what watches: everything between the stores and the edge. */
+async function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }, closers: Closers): Promise<Core> {
+  const { eventLog, models } = stores;
+  const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
+  const execute = createWriteDoor({
+    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: await lastEventTime(eventLog),
+  });
+  startCollector({ ...stores, execute, clock, log: edge.log }, closers);
+  const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
+  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub };
+}
+
+function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, hub }: Core): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
+  const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
+  const pluginRoutes = new PluginRoutes({
+    clock: edge.clock, log: edge.log, loggerOf: pluginLoggerOf,
+    clientsOf: (plugin, { subject, requestId }) => ({
+      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), cause: { actor: actorOf(subject), requestId, plugin } }),
+      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), cause: { actor: `plugin:${plugin}`, requestId, plugin } }),
+    }),
+  });
+  const host = new PluginHost({
+    ...edge, registry, execute, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf: pluginLoggerOf,
+    platformVersion, folders: { bundled: [bundledPlugins], extra: config.pluginsDirs },
+    buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
+  });
+  return { pluginRoutes, host };
+}
+
+type Stores = { readonly eventLog: EventLog; readonly events: number; readonly models: ObjectModels; readonly registry: TypeRegistry };
+
+/** The log, the tables folded from it, and the types they are folded by. */
+async function openStores(config: Config, { clock, onFatal }: { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
+  const lock = await takeDataDir(config.dataDir);
+  closers.add(async () => lock.release());
+  const eventLog = await openLmdbLog({ dir: join(config.dataDir, 'log'), onFatal });
+  closers.add(async () => eventLog.close());
+  const tables = new LmdbTables(join(config.dataDir, 'read-models'));
+  closers.add(async () => tables.close());
+  const registry = new TypeRegistry();
+  const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
+  if (!plugins.ok) throw new Error(plugins.problems.join('; '));
+  registry.register(plugins.type);
+  const models = new ObjectModels({ tables, logId: await eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
+  registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
+  return { eventLog, events: Number(await eventLog.head()), models, registry };
+}
+
+function startCollector({ models, registry, execute, clock, log }: Stores & { readonly execute: Execute; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
+  const collector = new Collector({
+    changes: models, reader: models, execute, clock, uuid: randomUUID,
+    types: (key: TypeKey) => registry.byKey(key)?.type,
+    onError: (error, key) => { log.error('the collector failed', { key, error: String(error) }); },
+  });
+  registry.subscribe(({ type }, change) => { if (change === 'serving') collector.enqueueAll(type); });
+  closers.add(async () => collector.stop());
+}
+
+/** Folds all there is, then each event as it becomes durable, until the server closes. */
+async function foldAndFollow({ eventLog, models }: Stores, { onFatal }: { readonly onFatal: (error: Error) => void }, closers: Closers): Promise<void> {
   const stop = new AbortController();
   await catchUp(eventLog, models, stop.signal);
-  const following = follow(eventLog, models, stop.signal).catch(fatal);
-  const execute = createWriteDoor({ log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: 0 });
-  const collector = new Collector({ changes: models, reader: models, execute, types, clock, uuid: randomUUID, onError: (error, key) => { log.error({ error, key }); } });
-  for (const { type } of registry.all()) { await models.buildIndexes(type); registry.serve(type.key); collector.enqueueAll(type); }
-  const edge = { domain: config.platformDomain, clock, log: { debug: () => {}, info: () => {}, warn: (m: string, f?: object) => { log.warn(f, m); }, error: (m: string, f?: object) => { log.error(f, m); } } };
-  const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
-  const authenticator = new Authenticator({ secrets, passwords, clock });
-  const pluginRoutes = new PluginRoutes({ ...edge } as never);
-  const http = createHttpServer({
-    ...edge, registry, reader: models, feed: models, execute, authenticate: (a, b) => authenticator.authenticate(a, b), pluginRoutes,
-    watch: createWatchEndpoints({ ...edge, hub }), readiness: () => [], version: '0.1.0',
+  const following = follow(eventLog, models, stop.signal).catch((error: unknown) => {
+    onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
   });
-  await new Promise<void>((resolve) => http.server.listen(config.port, config.host, resolve));
-  const address = http.server.address() as { port: number };
-  void CheckpointMismatchError; void StartError;
+  closers.add(async () => {
+    stop.abort();
+    await following;
+  });
+}
+
+async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {
+  await models.buildIndexes(type);
+  registry.serve(type.key);
+}
+
+async function lastEventTime(eventLog: EventLog): Promise<number> {
+  const head = await eventLog.head();
+  const last = head === logStart ? undefined : await eventLog.readAt(head);
+  return last === undefined ? 0 : Date.parse(decodeMetadata(last).time);
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<string> {
+  await new Promise<void>((done, fail) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
+    });
+    server.listen(port, host, done);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
+}
+
+function loggerOf(log: Logger): PluginLogger {
   return {
-    url: `http://${config.host}:${String(address.port)}`,
-    ready: { events: Number(head), types: registry.all().length },
-    close: async () => {
-      hub.closeAll();
-      await http.close(1000);
-      await collector.stop();
-      stop.abort();
-      await following;
-      await eventLog.close();
-      await tables.close();
-      await lock.release();
-    },
+    debug: (message, fields) => { log.debug(fields ?? {}, message); },
+    info: (message, fields) => { log.info(fields ?? {}, message); },
+    warn: (message, fields) => { log.warn(fields ?? {}, message); },
+    error: (message, fields) => { log.error(fields ?? {}, message); },
+  };
+}
+
+function endProcess(log: Logger): (error: Error) => void {
+  return (error) => {
+    log.fatal({ err: error }, 'the log or the read models failed');
+    process.exit(1);
   };
 }
 
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
 function drawSuffix(): string {
-  return Array.from({ length: 5 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join('');
+  return Array.from({ length: 5 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)] ?? 'a').join('');
+}
+
+/** Compiled, this file is dist/src/server.js: the bundled plugins are beside it, the package's own description above. */
+const bundledPlugins = resolve(import.meta.dirname, '../plugins');
+const platformVersion = versionOf(JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')));
+
+function versionOf(manifest: unknown): string {
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') return manifest.version;
+  throw new Error('package.json has no version');
 }
