@@ -1,19 +1,19 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import type { Clock } from '../base/clock.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import type { WatchPlan } from '../watch/watch-plan.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from './exchange.ts';
 import type { Problem } from './problem.ts';
-import { problemAnswer, type ProblemAnswer } from './problem-body.ts';
+import { sendProblem, type Edge } from './send.ts';
 import { refusalProblem } from './watch-ending.ts';
 import { SocketUpgrades } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
 import type { WatchEndpoints, WatchRequest } from './watching.ts';
 
-export type WatchEndpointsDependencies = { readonly hub: WatchHub; readonly clock: Clock; readonly domain: string };
+export type WatchEndpointsDependencies = Edge & { readonly hub: WatchHub };
 
 export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): WatchEndpoints {
   const endpoints = new HubEndpoints(dependencies);
@@ -26,72 +26,70 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
 type Admission = { readonly ok: true; readonly value: WatchPlan } | { readonly ok: false; readonly problem: Problem };
 
 class HubEndpoints {
-  readonly #hub: WatchHub;
-  readonly #clock: Clock;
-  readonly #domain: string;
+  readonly #dependencies: WatchEndpointsDependencies;
   readonly #upgrades = new SocketUpgrades();
 
-  constructor({ hub, clock, domain }: WatchEndpointsDependencies) {
-    this.#hub = hub;
-    this.#clock = clock;
-    this.#domain = domain;
+  constructor(dependencies: WatchEndpointsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void {
-    const isEventSource = acceptsEventStream(req);
-    const admission = this.#admit(request, isEventSource ? headerOf(req, 'last-event-id') : undefined);
+    const { requestId } = request;
+    const encoding = acceptsEventStream(req) ? serverSentEvents : jsonLines;
+    const admission = this.#admit(request, encoding === serverSentEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!admission.ok) {
-      const { status, headers, bytes } = this.#answer(admission.problem, request, req);
-      res.writeHead(status, [...headers, 'Content-Length', String(bytes.length), 'X-Request-Id', request.requestId]);
-      res.end(bytes);
+      sendProblem({ req, res, requestId }, admission.problem, this.#dependencies);
       return;
     }
-    // A proxy that collects an answer before passing it on would keep a watch from ever beginning.
-    res.writeHead(200, ['Content-Type', isEventSource ? 'text/event-stream' : 'application/json', 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no', 'X-Request-Id', request.requestId]);
+    res.writeHead(200, ['Content-Type', encoding === serverSentEvents ? 'text/event-stream' : 'application/json', ...streamHeaders, requestId]);
     if (req.method === 'HEAD') {
       res.end();
       return;
     }
     res.flushHeaders();
-    const watcher = this.#hub.open(admission.value, new StreamSink(res, isEventSource ? serverSentEvents : jsonLines, this.#clock));
-    // A connection that was reset while it was written to: its `close` tells the hub.
+    // A connection that is reset while it is written to: its `close` tells the hub.
     res.on('error', () => undefined);
+    const { hub, clock } = this.#dependencies;
+    const watcher = hub.open(admission.value, new StreamSink(res, encoding, clock));
     res.once('close', () => { watcher.gone(); });
   }
 
   upgrade(request: WatchRequest, req: IncomingMessage, { socket, head }: { readonly socket: Duplex; readonly head: Buffer }): void {
     const admission = this.#admit(request, undefined);
     if (!admission.ok) {
-      refuseUpgrade(socket, this.#answer(admission.problem, request, req), request.requestId);
+      this.#refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem);
       return;
     }
     this.#upgrades.accept(req, socket, head, (sink, webSocket) => {
-      const watcher = this.#hub.open(admission.value, sink);
+      const watcher = this.#dependencies.hub.open(admission.value, sink);
       webSocket.once('close', () => { watcher.gone(); });
     });
   }
 
   #admit(request: WatchRequest, resumed: string | undefined): Admission {
     const decoded = decodeWatchQuery(request, resumed);
-    const refusal = this.#hub.refusal();
+    const refusal = this.#dependencies.hub.refusal();
     return decoded.ok && refusal !== undefined ? { ok: false, problem: refusalProblem(refusal) } : decoded;
   }
 
-  #answer(problem: Problem, { type, name, requestId }: WatchRequest, req: IncomingMessage): ProblemAnswer {
-    const resource = { group: type.group, resource: type.plural, ...(name === undefined ? {} : { name }) };
-    const [path = '/'] = (req.url ?? '/').split('?', 1);
-    return problemAnswer(problem, { domain: this.#domain, path, accept: req.headers.accept, requestId, time: new Date(this.#clock.now()).toISOString(), resource });
+  /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
+  #refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, problem: Problem): void {
+    socket.on('error', () => undefined);
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
+    }
+    const res = new ServerResponse(req);
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.once('finish', () => { socket.end(); });
+    sendProblem({ req, res, requestId }, problem, this.#dependencies);
   }
 }
 
+/** A proxy that collects an answer before it passes it on would keep a watch from ever beginning. */
+const streamHeaders = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no', 'X-Content-Type-Options', 'nosniff', 'X-Request-Id'] as const;
+
 function acceptsEventStream(req: IncomingMessage): boolean {
   return (req.headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
-}
-
-/** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
-function refuseUpgrade(socket: Duplex, { status, headers, bytes }: ProblemAnswer, requestId: string): void {
-  socket.on('error', () => undefined);
-  const all = [...headers, 'Content-Length', String(bytes.length), 'X-Request-Id', requestId, 'Connection', 'close'];
-  const lines = all.flatMap((name, place) => (place % 2 === 0 ? [`${name}: ${all[place + 1] ?? ''}`] : []));
-  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]));
 }

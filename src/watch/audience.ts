@@ -81,6 +81,10 @@ type Gathered = {
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
 
+  get size(): number {
+    return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
+  }
+
   /** The audience a watcher belongs to, whether or not anybody is in it. */
   of(plan: WatchPlan, encoding: FrameEncoding): Audience {
     return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);

@@ -9,7 +9,7 @@ import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { Audiences } from './audience.ts';
 import { awaitStart, catchUp, type CatchUpSource } from './catch-up.ts';
-import { RecentChanges } from './recent-changes.ts';
+import { RecentChanges, type RecentBounds } from './recent-changes.ts';
 import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';
@@ -25,6 +25,8 @@ export type WatchHubDependencies = {
   readonly clock: Clock;
   /** A watch ended by a fault of the server. */
   readonly report: (error: unknown) => void;
+  /** How much of the recent past is kept for those who join; `recentBounds` by default. */
+  readonly recent?: RecentBounds;
 };
 
 /** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
@@ -51,7 +53,7 @@ export class WatchHub {
     const { feed, reader, log, clock } = dependencies;
     this.#dependencies = dependencies;
     this.#position = reader.position();
-    this.#recent = new RecentChanges(this.#position);
+    this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => { watcher.beat(now, this.#position); });
     this.#source = { log, reader, clock, position: () => this.#position, join: (watcher) => this.#join(watcher) };
     this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });

@@ -1,13 +1,13 @@
 import type { LogPosition } from '../log/log.ts';
 import type { Change } from '../read/objects.ts';
 
+export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
+
 /**
  * Half of what one watcher may be behind, as all of it may be handed to a joining watcher in one write: that alone must not
- * put it near its bound.
+ * put it near its bound. And a bound for small objects, as joining looks at each of them.
  */
-export const recentBytesMax = 2_097_152;
-/** … and a bound for small objects, as joining looks at each of them. */
-export const recentChangesMax = 4_096;
+export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
  * The last changes, shared by all who join: a watcher that resumes a moment later, or has read the log up to a moment ago,
@@ -18,9 +18,11 @@ export class RecentChanges {
   readonly #changes: Change[] = [];
   #bytes = 0;
   #since: LogPosition;
+  readonly #bounds: RecentBounds;
 
-  constructor(since: LogPosition) {
+  constructor(since: LogPosition, bounds: RecentBounds = recentBounds) {
     this.#since = since;
+    this.#bounds = bounds;
   }
 
   push(changes: readonly Change[]): void {
@@ -28,7 +30,7 @@ export class RecentChanges {
       this.#changes.push(change);
       this.#bytes += change.bytes.length;
     }
-    if (this.#bytes > recentBytesMax || this.#changes.length > recentChangesMax) this.#drop();
+    if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
   /** All changes after `position`, or undefined when some of them are not kept any more. */
@@ -41,9 +43,10 @@ export class RecentChanges {
 
   /** Down to half of either bound, so that a busy feed does not move the rest at every batch. */
   #drop(): void {
+    const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;
     for (const { bytes, position } of this.#changes) {
-      if (this.#bytes <= recentBytesMax / 2 && this.#changes.length - dropped <= recentChangesMax / 2) break;
+      if (this.#bytes <= bytesMax / 2 && this.#changes.length - dropped <= changesMax / 2) break;
       this.#bytes -= bytes.length;
       this.#since = position;
       dropped += 1;

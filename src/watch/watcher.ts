@@ -3,7 +3,7 @@ import type { LogPosition } from '../log/log.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
 import type { Ending, WatchPlan } from './watch-plan.ts';
 
-/** How often each watcher is looked at: a keep-alive is sent up to this much early, a timed end comes up to this much late. */
+/** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
 export const watcherBeatMs = 1_000;
 /** How long a watcher that catches up may leave what it was sent unread: it holds one of the few turns to do so. */
 export const catchUpStallMs = 10_000;
@@ -112,7 +112,7 @@ export class Watcher {
     if (overdue !== undefined) {
       if (overdue.reason === 'timed-out') this.#bookmark(cursor, now);
       this.end(overdue);
-    } else if (this.plan.bookmarks && cursor !== undefined && now - this.#bookmarkedAt >= watchBookmarkMs) {
+    } else if (this.plan.bookmarks && cursor !== undefined && now - this.#bookmarkedAt > watchBookmarkMs - watcherBeatMs) {
       this.#bookmark(cursor, now);
     } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
       this.sink.keepAlive(now, cursor);

@@ -1,0 +1,297 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test } from 'tap';
+
+import { visitor, type Subject } from '../../src/auth/subject.ts';
+import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
+import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
+import { Audiences } from '../../src/watch/audience.ts';
+import { catchUpsMax, WatchHub } from '../../src/watch/hub.ts';
+import type { WatchPlan } from '../../src/watch/watch-plan.ts';
+import { catchUpStallMs, Watcher } from '../../src/watch/watcher.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { collect, proposed } from '../support/log-events.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
+import { widgetType } from '../support/watched-type.ts';
+import { RecordingSink } from './recording-sink.ts';
+
+const type = widgetType();
+const nothing = { labels: [], fields: [] };
+
+class Node {
+  readonly clock = new FakeClock();
+  readonly log = new MemoryLog();
+  readonly writer = new WidgetWriter(this.log);
+  readonly objects = new MemoryObjects(this.log, this.clock, [type]);
+  readonly faults: unknown[] = [];
+  readonly hub: WatchHub;
+
+  constructor(changes: { readonly log?: (log: EventLog) => EventLog; readonly recentChanges?: number } = {}) {
+    const log = changes.log?.(this.log) ?? this.log;
+    this.hub = new WatchHub({
+      feed: this.objects, reader: this.objects, log, clock: this.clock, report: (error) => { this.faults.push(error); },
+      recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 },
+    });
+  }
+
+  watch(plan: Partial<WatchPlan> = {}, sink: RecordingSink = new RecordingSink()): { readonly watcher: Watcher; readonly sink: RecordingSink } {
+    const watcher = this.hub.open({ type, name: undefined, subject: visitor, selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan }, sink);
+    return { watcher, sink };
+  }
+
+  async write(name: string, size = 1): Promise<void> {
+    await this.writer.write(name, { size });
+    await this.objects.fold();
+  }
+}
+
+async function turns(count = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
+
+void test('a batch is one buffer, the same for all who see the same, and one write each', async (t) => {
+  const node = new Node();
+  const [first, second] = [node.watch(), node.watch()];
+  const other = node.watch({ selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] } });
+  for (const name of ['a', 'b', 'c']) await node.writer.write(name, { size: 1, ...(name === 'b' ? { labels: { app: 'x' } } : {}) });
+  await node.objects.fold();
+  t.equal(first.sink.written.length, 1);
+  t.strictSame(first.sink.story, ['ADDED a@1', 'ADDED b@2', 'ADDED c@3']);
+  t.equal(first.sink.written[0], second.sink.written[0], 'the very same buffer');
+  t.strictSame(other.sink.story, ['ADDED b@2']);
+});
+
+void test('a live watcher gets a change in the turn it is published', async (t) => {
+  const node = new Node();
+  const { sink } = node.watch();
+  await node.writer.write('a', { size: 1 });
+  node.objects.apply(await collect(node.log.readAll({ after: logStart })));
+  t.strictSame(sink.story, ['ADDED a@1']);
+});
+
+void test('a watch from a recent position is live at once, without reading the log', async (t) => {
+  let reads = 0;
+  const node = new Node({ log: (log) => new Proxy(log, { get: (target, member, receiver) => {
+    if (member === 'readAll') reads += 1;
+    return Reflect.get(target, member, receiver) as unknown;
+  } }) });
+  for (const name of ['a', 'b', 'c']) await node.write(name);
+  const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(1n) } });
+  t.equal(watcher.state, 'live');
+  t.strictSame(sink.story, ['ADDED b@2', 'ADDED c@3']);
+  t.equal(reads, 0);
+});
+
+void test('what is folded while a watcher reads its state and the log comes once', async (t) => {
+  const node = new Node({ recentChanges: 0 });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await node.write(name);
+  const { watcher, sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true }, bookmarks: true });
+  for (let write = 0; write < 8; write += 1) await node.write('a', write);
+  await turns();
+  t.equal(watcher.state, 'live');
+  t.strictSame(sink.story.slice(0, 6), ['ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'ADDED d@4', 'ADDED e@5', 'BOOKMARK -@5']);
+  t.strictSame(sink.story.slice(6), [6, 7, 8, 9, 10, 11, 12, 13].map((position) => `MODIFIED a@${position.toString()}`));
+  t.equal(sink.seen[5]?.endMark, true);
+});
+
+void test('the end of the state is marked only for those who asked for bookmarks', async (t) => {
+  const node = new Node();
+  await node.write('a');
+  const { sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true } });
+  await turns();
+  t.strictSame(sink.story, ['ADDED a@1']);
+});
+
+void test('a watch on one name waits for it', async (t) => {
+  const node = new Node();
+  const { sink } = node.watch({ name: 'b', start: { kind: 'state', notBefore: undefined, marksEnd: false } });
+  await turns();
+  for (const name of ['a', 'b', 'c']) await node.write(name);
+  t.strictSame(sink.story, ['ADDED b@2']);
+});
+
+void test('a position ahead of the log is waited for', async (t) => {
+  const node = new Node();
+  const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
+  t.equal(watcher.state, 'catching-up');
+  node.clock.advance(watchAheadWaitMs - 1);
+  for (const name of ['a', 'b', 'c']) await node.write(name);
+  await turns();
+  t.equal(watcher.state, 'live');
+  t.strictSame(sink.story, ['ADDED c@3']);
+});
+
+void test('a position that stays ahead of the log is expired', async (t) => {
+  const node = new Node();
+  await node.write('a');
+  const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
+  node.clock.advance(watchAheadWaitMs);
+  await turns();
+  t.equal(watcher.state, 'closed');
+  t.match(sink.ending, { reason: 'expired', detail: /2 is ahead of the log, which ends at 1/u });
+});
+
+void test('a position that only the read models lack is waited for as long as it takes', async (t) => {
+  const node = new Node();
+  await node.writer.write('a', { size: 1 });
+  const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(1n) } });
+  for (let wait = 0; wait < 3; wait += 1) {
+    node.clock.advance(watchAheadWaitMs);
+    await turns();
+  }
+  t.equal(watcher.state, 'catching-up');
+  await node.write('b');
+  await turns();
+  t.strictSame(sink.story, ['ADDED b@2']);
+});
+
+void test('a state that is not yet as new as asked for is waited for', async (t) => {
+  const node = new Node();
+  await node.writer.write('a', { size: 1 });
+  const { sink } = node.watch({ start: { kind: 'state', notBefore: logPosition(1n), marksEnd: false } });
+  await turns();
+  t.strictSame(sink.story, []);
+  await node.objects.fold();
+  await turns();
+  t.strictSame(sink.story, ['ADDED a@1']);
+});
+
+void test('a slow watcher is cut off past its bound while the others go on', async (t) => {
+  const node = new Node();
+  const slow = node.watch({}, new RecordingSink(watchBufferedBytesMax));
+  const quick = node.watch();
+  slow.sink.block();
+  for (let write = 0; write < 4; write += 1) await node.write('a', write);
+  t.equal(slow.watcher.state, 'closed');
+  t.equal(slow.sink.ending?.reason, 'too-slow');
+  t.strictSame(slow.sink.story, ['ADDED a@1', 'MODIFIED a@2'], 'what it got is whole');
+  t.equal(quick.sink.seen.length, 4);
+  t.equal(node.hub.size, 1);
+});
+
+void test('a catch-up that is not read gives its turn back', async (t) => {
+  const node = new Node({ recentChanges: 0 });
+  for (const name of ['a', 'b']) await node.write(name);
+  const stuck = Array.from({ length: catchUpsMax }, () => {
+    const sink = new RecordingSink();
+    sink.block();
+    return node.watch({ start: { kind: 'after', position: logStart } }, sink);
+  });
+  const next = node.watch({ start: { kind: 'after', position: logStart } });
+  await turns();
+  t.strictSame(next.sink.story, [], 'it waits its turn');
+  node.clock.advance(catchUpStallMs + 1_000);
+  await turns();
+  t.ok(stuck.every(({ sink }) => sink.ending?.reason === 'too-slow'));
+  t.strictSame(next.sink.story, ['ADDED a@1', 'ADDED b@2']);
+});
+
+void test('one timer serves all: keep-alives, bookmarks and timed ends; none is left when nobody watches', async (t) => {
+  const node = new Node();
+  await node.write('a');
+  const idle = node.watch();
+  const marked = node.watch({ bookmarks: true });
+  const timed = node.watch({ timeoutMs: 5_000, bookmarks: true });
+  t.equal(node.clock.timers, 1);
+  node.clock.advance(6_000);
+  t.equal(timed.sink.ending?.reason, 'timed-out');
+  t.strictSame(timed.sink.story, ['BOOKMARK -@1']);
+  node.clock.advance(watchBookmarkMs);
+  t.ok(idle.sink.keepAlives.length >= 2);
+  t.ok(idle.sink.keepAlives.every((at, place, all) => at - (all[place - 1] ?? 0) <= watchKeepAliveMs));
+  t.strictSame(marked.sink.story, ['BOOKMARK -@1']);
+  idle.watcher.gone();
+  marked.watcher.gone();
+  t.equal(node.clock.timers, 0);
+});
+
+void test('watchers past the bound are refused', async (t) => {
+  const node = new Node();
+  for (let count = 0; count < watchersMax - 1; count += 1) node.watch();
+  t.equal(node.hub.refusal(), undefined);
+  const last = node.watch();
+  t.equal(node.hub.refusal(), 'too-many-watchers');
+  last.watcher.gone();
+  t.equal(node.hub.refusal(), undefined);
+});
+
+void test('shutting down ends every watch and lets nobody in', async (t) => {
+  const node = new Node({ recentChanges: 0 });
+  await node.write('a');
+  const live = node.watch();
+  const reading = node.watch({ start: { kind: 'after', position: logStart } });
+  node.hub.closeAll();
+  t.equal(live.sink.ending?.reason, 'shutting-down');
+  t.equal(reading.sink.ending?.reason, 'shutting-down');
+  t.equal(node.hub.refusal(), 'shutting-down');
+  t.equal(node.clock.timers, 0);
+  await node.write('b');
+  await turns();
+  t.strictSame([...live.sink.story, ...reading.sink.story], []);
+  t.strictSame(node.faults, []);
+});
+
+void test('a type that is not served any more loses its watchers, and no other does', async (t) => {
+  const node = new Node();
+  const gadgets = node.watch({ type: widgetType('gadgets') });
+  const widgets = node.watch();
+  node.hub.closeType(type.key);
+  t.equal(widgets.sink.ending?.reason, 'type-gone');
+  t.equal(gadgets.watcher.state, 'live');
+});
+
+void test('rights are asked again for what each watch can see', async (t) => {
+  const node = new Node();
+  const ada: Subject = { kind: 'user', name: 'ada', superAdministrator: false };
+  const all = node.watch({ subject: ada });
+  const one = node.watch({ subject: ada, selection: { labels: [], fields: [{ index: 0, operator: 'in', keys: ['a'] }] } });
+  const byPath = node.watch({ subject: ada, name: 'a' });
+  const other = node.watch();
+  node.hub.recheck(({ subject, name }) => subject.kind === 'visitor' || name === 'a');
+  t.equal(all.sink.ending?.reason, 'rights-lost');
+  t.strictSame([one, byPath, other].map(({ watcher }) => watcher.state), ['live', 'live', 'live']);
+});
+
+void test('a fault while reading the past ends that watch and is reported', async (t) => {
+  const broken = new Error('disk');
+  const node = new Node({ recentChanges: 0, log: (log) => new Proxy(log, { get: (target, member, receiver) => {
+    if (member === 'readAll') return () => { throw broken; };
+    return Reflect.get(target, member, receiver) as unknown;
+  } }) });
+  node.objects.objects = () => { throw new SnapshotsExhaustedError(64); };
+  await node.write('a');
+  const live = node.watch();
+  const reading = node.watch({ start: { kind: 'after', position: logStart } });
+  const listing = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: false } });
+  await turns();
+  t.equal(reading.sink.ending?.reason, 'failed');
+  t.equal(listing.sink.ending?.reason, 'overloaded', 'which is no fault');
+  t.strictSame(node.faults, [broken]);
+  t.equal(live.watcher.state, 'live');
+});
+
+void test('events of other categories move no watcher and stop none', async (t) => {
+  const node = new Node({ recentChanges: 0 });
+  await node.write('a');
+  await node.log.append(streamName('claim:widgets.example.com/x/1'), [proposed('claim')], 'absent');
+  await node.write('b');
+  const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
+  await turns();
+  t.equal(watcher.state, 'live');
+  t.strictSame(sink.story, ['ADDED b@3']);
+});
+
+void test('no audience is left when its last watcher has gone', async (t) => {
+  const audiences = new Audiences();
+  const plans: Partial<WatchPlan>[] = [{}, {}, { name: 'a' }, { name: 'a', bookmarks: true }, { name: 'b' }, { type: widgetType('gadgets') }];
+  const watchers = plans.map((plan) => {
+    const whole: WatchPlan = { type, name: undefined, subject: visitor, selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan };
+    const watcher = new Watcher(whole, new RecordingSink(), { now: 0, cursor: logStart, onClosed: () => undefined });
+    audiences.enter(watcher, audiences.of(whole, watcher.sink.encoding));
+    return watcher;
+  });
+  t.equal(audiences.size, 4);
+  for (const watcher of watchers) audiences.leave(watcher);
+  t.equal(audiences.size, 0);
+});

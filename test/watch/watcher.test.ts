@@ -1,0 +1,170 @@
+import { test } from 'tap';
+
+import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { logPosition } from '../../src/log/log.ts';
+import { catchUpStallMs, Watcher, watcherBeatMs, type WatcherState } from '../../src/watch/watcher.ts';
+import type { WatchPlan } from '../../src/watch/watch-plan.ts';
+import { visitor } from '../../src/auth/subject.ts';
+import { widgetType } from '../support/watched-type.ts';
+import { RecordingSink } from './recording-sink.ts';
+
+const frames = Buffer.from('{"type":"ADDED","object":{"metadata":{}}}\n');
+const at = logPosition(7n);
+
+function planned(changes: Partial<WatchPlan> = {}): WatchPlan {
+  const plan: WatchPlan = { type: widgetType(), name: undefined, subject: visitor, selection: { labels: [], fields: [] }, start: { kind: 'after', position: at }, bookmarks: false, timeoutMs: undefined };
+  return { ...plan, ...changes };
+}
+
+function watching(state: WatcherState, plan: WatchPlan = planned()): { readonly watcher: Watcher; readonly sink: RecordingSink; readonly closed: () => number } {
+  const sink = new RecordingSink(watchBufferedBytesMax);
+  let closings = 0;
+  const watcher = new Watcher(plan, sink, { now: 0, cursor: at, onClosed: () => { closings += 1; } });
+  if (state === 'live') watcher.join();
+  if (state === 'closed') watcher.gone();
+  return { watcher, sink, closed: () => closings };
+}
+
+type Occurrence = 'replay' | 'join' | 'offer' | 'offer past the bound' | 'end' | 'gone' | 'beat' | 'beat past the end' | 'beat after a stall' | 'beat unanswered';
+type Expected = { readonly state: WatcherState; readonly sink: 'untouched' | 'written' | 'ended' } | 'throws';
+
+const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: RecordingSink) => void>> = {
+  replay: (watcher) => { watcher.replay(frames, at, 0); },
+  join: (watcher) => { watcher.join(); },
+  offer: (watcher) => { watcher.offer(frames, 0); },
+  'offer past the bound': (watcher, sink) => {
+    sink.block();
+    for (let unread = 0; unread < 2; unread += 1) sink.write(frames);
+    sink.written.length = 0;
+    watcher.offer(frames, 0);
+  },
+  end: (watcher) => { watcher.end({ reason: 'type-gone', detail: '' }); },
+  gone: (watcher) => { watcher.gone(); },
+  beat: (watcher) => { watcher.beat(watcherBeatMs, at); },
+  'beat past the end': (watcher) => { watcher.beat(60_000, at); },
+  'beat after a stall': (watcher) => {
+    watcher.stall(0);
+    watcher.beat(catchUpStallMs, at);
+  },
+  'beat unanswered': (watcher, sink) => {
+    sink.unresponsive = true;
+    watcher.beat(watcherBeatMs, at);
+  },
+};
+
+const closedStays: Expected = { state: 'closed', sink: 'untouched' };
+const ends: Expected = { state: 'closed', sink: 'ended' };
+
+const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>>>> = {
+  'catching-up': {
+    replay: { state: 'catching-up', sink: 'written' },
+    join: { state: 'live', sink: 'untouched' },
+    offer: 'throws',
+    'offer past the bound': 'throws',
+    end: ends,
+    gone: closedStays,
+    beat: { state: 'catching-up', sink: 'untouched' },
+    'beat past the end': ends,
+    'beat after a stall': ends,
+    'beat unanswered': ends,
+  },
+  live: {
+    replay: 'throws',
+    join: 'throws',
+    offer: { state: 'live', sink: 'written' },
+    'offer past the bound': ends,
+    end: ends,
+    gone: closedStays,
+    beat: { state: 'live', sink: 'untouched' },
+    'beat past the end': ends,
+    'beat after a stall': ends,
+    'beat unanswered': ends,
+  },
+  closed: {
+    replay: closedStays,
+    join: closedStays,
+    offer: closedStays,
+    'offer past the bound': closedStays,
+    end: closedStays,
+    gone: closedStays,
+    beat: closedStays,
+    'beat past the end': closedStays,
+    'beat after a stall': closedStays,
+    'beat unanswered': closedStays,
+  },
+};
+
+function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): readonly (readonly [Key, Value])[] {
+  return Object.entries(record) as [Key, Value][];
+}
+
+for (const [state, row] of entriesOf(table)) {
+  for (const [occurrence, expected] of entriesOf(row)) {
+    void test(`${state}, ${occurrence}: ${expected === 'throws' ? 'a bug' : `${expected.state}, ${expected.sink}`}`, async (t) => {
+      const { watcher, sink, closed } = watching(state, planned({ timeoutMs: 60_000 }));
+      if (expected === 'throws') {
+        t.throws(() => { occurrences[occurrence](watcher, sink); });
+        return;
+      }
+      occurrences[occurrence](watcher, sink);
+      t.equal(watcher.state, expected.state);
+      t.equal(sink.ending !== undefined, expected.sink === 'ended');
+      t.equal(sink.written.length > 0, expected.sink === 'written');
+      t.equal(closed(), expected.state === 'closed' ? 1 : 0, 'told once');
+    });
+  }
+}
+
+void test('a watcher is cut off past its bound, not at it', async (t) => {
+  const { watcher, sink } = watching('live');
+  sink.block();
+  watcher.offer(frames, 0);
+  t.equal(sink.bufferedBytes(), watchBufferedBytesMax);
+  watcher.offer(frames, 0);
+  t.equal(watcher.state, 'live', 'at the bound');
+  watcher.offer(frames, 0);
+  t.equal(watcher.state, 'closed', 'past the bound');
+  t.equal(sink.ending?.reason, 'too-slow');
+  t.equal(sink.written.length, 2);
+});
+
+void test('silence is broken before it has lasted a keep-alive', async (t) => {
+  const { watcher, sink } = watching('live');
+  for (let now = watcherBeatMs; now <= 3 * watchKeepAliveMs; now += watcherBeatMs) watcher.beat(now, at);
+  t.strictSame(sink.keepAlives, [watchKeepAliveMs, 2 * watchKeepAliveMs, 3 * watchKeepAliveMs]);
+});
+
+void test('what was sent counts as no silence', async (t) => {
+  const { watcher, sink } = watching('live');
+  watcher.offer(frames, 5_000);
+  for (let now = 6_000; now <= 15_000; now += watcherBeatMs) watcher.beat(now, at);
+  t.strictSame(sink.keepAlives, [15_000]);
+});
+
+void test('bookmarks are sent when asked for, carry the hub\'s position and stand for a keep-alive', async (t) => {
+  const { watcher, sink } = watching('live', planned({ bookmarks: true }));
+  for (let now = watcherBeatMs; now <= watchBookmarkMs; now += watcherBeatMs) watcher.beat(now, logPosition(BigInt(now)));
+  t.strictSame(sink.seen.map(({ type, resourceVersion }) => [type, resourceVersion]), [['BOOKMARK', String(watchBookmarkMs)]]);
+  const unasked = watching('live');
+  for (let now = watcherBeatMs; now <= 60_000; now += watcherBeatMs) unasked.watcher.beat(now, at);
+  t.strictSame(unasked.sink.seen, []);
+});
+
+void test('a bookmark while catching up says how far it has come, and never within an initial state', async (t) => {
+  const { watcher, sink } = watching('catching-up', planned({ bookmarks: true }));
+  watcher.replay(Buffer.alloc(0), logPosition(9n), 0);
+  watcher.beat(watchBookmarkMs, logPosition(100n));
+  t.strictSame(sink.story, ['BOOKMARK -@9']);
+  const initial = new RecordingSink();
+  const begun = new Watcher(planned({ bookmarks: true }), initial, { now: 0, cursor: undefined, onClosed: () => undefined });
+  begun.beat(watchBookmarkMs, logPosition(100n));
+  t.strictSame(initial.story, []);
+  t.equal(initial.keepAlives.length, 1, 'but it is kept alive');
+});
+
+void test('a timed end comes with a bookmark for those who asked', async (t) => {
+  const { watcher, sink } = watching('live', planned({ bookmarks: true, timeoutMs: 3_000 }));
+  for (let now = watcherBeatMs; now <= 3_000; now += watcherBeatMs) watcher.beat(now, logPosition(42n));
+  t.strictSame(sink.story, ['BOOKMARK -@42']);
+  t.equal(sink.ending?.reason, 'timed-out');
+});
