@@ -35,7 +35,10 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
   const client = new BoundClient(dependencies, binding);
   return {
     // Within an async function a refusal is a rejection, as with every other call.
-    get: async (type, name) => Promise.resolve(client.get(type, name)),
+    get: async <T>(type: TypeName, name: string) => {
+      const bytes = client.read(type, name);
+      return Promise.resolve(bytes === undefined ? undefined : asPluginObject<T>(bytes));
+    },
     list: async (type, query) => client.list(type, query),
     create: async (type, object) => client.write(type, 'create', () => ({ type: 'create', object: asJsonObject(object) })),
     update: async (type, object) => client.write(type, 'update', () => {
@@ -77,10 +80,9 @@ class BoundClient {
     this.#binding = binding;
   }
 
-  get<T>(typeName: TypeName, name: string): T | undefined {
+  read(typeName: TypeName, name: string): Uint8Array | undefined {
     const type = this.#authorized(typeName, 'get', name);
-    const stored = this.#dependencies.reader.get(type.key, name);
-    return stored === undefined ? undefined : asPluginObject<T>(stored.bytes);
+    return this.#dependencies.reader.get(type.key, name)?.bytes;
   }
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {

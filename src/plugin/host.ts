@@ -134,7 +134,8 @@ export class PluginHost {
 
   /** Its object is made or brought up to date, and says whether it is to run. */
   async #isWanted(plugin: HostedPlugin): Promise<HostedPlugin | undefined> {
-    plugin.failure ??= await this.#ensureObject(plugin);
+    const unwritten = await this.#ensureObject(plugin);
+    plugin.failure ??= unwritten;
     if (this.#objects.isEnabled(plugin.name) === false) {
       await this.#switchOff(plugin);
       return undefined;

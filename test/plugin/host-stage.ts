@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import type { Test } from 'tap';
+
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { ObjectModels } from '../../projections/object-models.ts';
+import { catchUp, follow } from '../../projections/runner.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import type { Command } from '../../src/command/command.ts';
+import { createWriteDoor, type Execute } from '../../src/execute.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { logStart } from '../../src/log/log.ts';
+import { PluginHost } from '../../src/plugin/host.ts';
+import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
+import type { PluginLogger, RouteDeclaration } from '../../src/plugin/plugin.ts';
+import { TypeRegistry } from '../../src/plugin/type-registry.ts';
+import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { compileType } from '../../src/resource/type-declaration.ts';
+
+export const domain = 'svc.run';
+
+/** A folder of plugin folders: `{plugin: {file: text}}`. */
+export type PluginFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-plugins-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function writePlugins(root: string, plugins: PluginFiles): Promise<void> {
+  for (const [plugin, files] of Object.entries(plugins)) {
+    for (const [file, text] of Object.entries(files)) {
+      const path = join(root, plugin, file);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    }
+  }
+}
+
+export function manifestYaml(name: string, spec: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ apiVersion: 'plugin.${domain}/v1alpha1', kind: 'Plugin', metadata: { name }, spec: { version: '1.0.0', ...spec } });
+}
+
+/** A module with one type, `<plural>.<group>`, and what else `more` says. */
+export function moduleText(plural: string, { group = `${plural}.example`, more = '' }: { readonly group?: string; readonly more?: string } = {}): string {
+  const kind = plural.charAt(0).toUpperCase() + plural.slice(1);
+  return `export default { types: [{ group: '${group}', version: 'v1', kind: '${kind}', singular: '${plural}', plural: '${plural}',
+    schema: { type: 'object', properties: { spec: { type: 'object' }, status: {} } }, indexes: [{ name: 'spec.color' }] }], ${more} };\n`;
+}
+
+/** What the types of the platform's own that plugins ship objects of look like. */
+const roleDeclaration = {
+  group: '', version: 'v1alpha1', kind: 'Role', singular: 'role', plural: 'roles',
+  schema: { type: 'object', required: ['rules'], properties: { rules: { type: 'array' } } },
+};
+
+export type Condition = { readonly type: string; readonly status: string; readonly reason: string; readonly message: string; readonly lastTransitionTime: string };
+
+/** A host on the real log, read models and write door, in folders of its own. */
+export type Stage = {
+  readonly host: PluginHost;
+  readonly registry: TypeRegistry;
+  readonly execute: Execute;
+  /** By plugin; a value of undefined is announced and not mounted. */
+  readonly routes: ReadonlyMap<string, { readonly serving: boolean; readonly routes: readonly RouteDeclaration[] }>;
+  readonly closedWatches: readonly string[];
+  readonly logLines: readonly { readonly level: string; readonly message: string; readonly fields: unknown }[];
+  readonly reader: ObjectModels;
+  events(): Promise<number>;
+  object(type: string, name: string): JsonObject | undefined;
+  phase(plugin: string): string | undefined;
+  conditions(plugin: string): readonly Condition[];
+  /** The reason and message of its Ready condition. */
+  ready(plugin: string): string;
+  write(type: string, command: Command): Promise<void>;
+  setEnabled(plugin: string, enabled: boolean): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type StageOptions = {
+  readonly dataDir: string;
+  readonly bundled?: readonly string[];
+  readonly extra?: readonly string[];
+  readonly clock?: Clock;
+  readonly buildIndexes?: (type: ResourceType, build: () => Promise<void>) => Promise<void>;
+  /** Leaves `start` to the test. */
+  readonly onLoaded?: (stage: Stage) => Promise<void>;
+};
+
+export async function openStage(t: Test, options: StageOptions): Promise<Stage> {
+  const { dataDir, clock = systemClock } = options;
+  const registry = new TypeRegistry();
+  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
+  const tables = new LmdbTables(join(dataDir, 'read-models'));
+  const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => registry.byKey(key)?.type, clock });
+  for (const declaration of [pluginTypeDeclaration(domain), roleDeclaration]) {
+    const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain });
+    if (!compiled.ok) throw new Error(compiled.problems.join('; '));
+    registry.register(compiled.type);
+  }
+  const platformTypes = registry.all().map(({ type }) => type);
+  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: 0 });
+  const routes = new Map<string, { serving: boolean; routes: readonly RouteDeclaration[] }>();
+  const closedWatches: string[] = [];
+  const logLines: { level: string; message: string; fields: unknown }[] = [];
+  const host = new PluginHost({
+    registry, execute, reader: models, changes: models, clock, domain, platformVersion: '1.2.0', uuid: randomUUID,
+    folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
+    log: recorder(logLines), loggerOf: () => recorder(logLines),
+    routes: {
+      announce: (plugin, declared) => { routes.set(plugin, { serving: false, routes: declared }); },
+      mount: (plugin, declared) => { routes.set(plugin, { serving: true, routes: declared }); },
+      unmount: (plugin) => { routes.delete(plugin); },
+    },
+    buildIndexes: async (type) => (options.buildIndexes === undefined ? models.buildIndexes(type) : options.buildIndexes(type, async () => models.buildIndexes(type))),
+    closeWatches: (key) => { closedWatches.push(key); },
+  });
+  await host.loadTypes();
+  const stopping = new AbortController();
+  await catchUp(log, models, stopping.signal);
+  const following = follow(log, models, stopping.signal);
+  for (const type of platformTypes) {
+    await models.buildIndexes(type);
+    registry.serve(type.key);
+  }
+  const stage = stageOf({ host, registry, execute, routes, closedWatches, logLines, reader: models }, {
+    events: async () => {
+      let count = 0;
+      for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) count += batch.length;
+      return count;
+    },
+    close: async () => {
+      await host.stop();
+      stopping.abort();
+      await following;
+      await log.close();
+      await tables.close();
+    },
+  });
+  if (options.onLoaded === undefined) await host.start();
+  else await options.onLoaded(stage);
+  return stage;
+}
+
+type Parts = Pick<Stage, 'host' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader'>;
+
+function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
+  const typeOf = (key: string): ResourceType => {
+    const found = parts.registry.all().find(({ type }) => type.key === key);
+    if (found === undefined) throw new Error(`no type ${key}`);
+    return found.type;
+  };
+  const object = (type: string, name: string): JsonObject | undefined => {
+    const stored = parts.reader.get(type as never, name);
+    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString()) as JsonObject;
+  };
+  const status = (plugin: string): { phase?: string; conditions?: Condition[] } =>
+    (object(`plugins.plugin.${domain}`, plugin)?.['status'] ?? {}) as { phase?: string; conditions?: Condition[] };
+  const write = async (type: string, command: Command): Promise<void> => {
+    const outcome = await parts.execute(typeOf(type), command, { cause: { actor: 'someone', verb: command.type, requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client' });
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome.rejection));
+  };
+  return {
+    ...parts, ...ends, object, write,
+    phase: (plugin) => status(plugin).phase,
+    conditions: (plugin) => status(plugin).conditions ?? [],
+    ready: (plugin) => {
+      const found = (status(plugin).conditions ?? []).find(({ type }) => type === 'Ready');
+      return found === undefined ? '' : `${found.reason}: ${found.message}`;
+    },
+    setEnabled: async (plugin, enabled) => {
+      await write(`plugins.plugin.${domain}`, mergePatch(plugin, { spec: { enabled } }));
+      await parts.host.settled();
+    },
+  };
+}
+
+export function mergePatch(name: string, document: JsonValue): Command {
+  return { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: {} };
+}
+
+function recorder(lines: { level: string; message: string; fields: unknown }[]): PluginLogger {
+  const at = (level: string) => (message: string, fields?: unknown): void => { lines.push({ level, message, fields }); };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
