@@ -1,4 +1,4 @@
-import { applyJsonPatch, applyMergePatch } from '../resource/patch.ts';
+import { applyJsonPatch, applyMergePatch, shownDocument } from '../resource/patch.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { Patch } from './command.ts';
 import type { State } from './evolve.ts';
@@ -11,8 +11,7 @@ type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly
  * equal to the current ones and so are no precondition; one that it sets to anything else is refused as stale.
  */
 export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
-  const { object, position } = state;
-  const shown = { ...object, metadata: { ...object.metadata, resourceVersion: position.toString() } } as unknown as JsonValue;
+  const shown = shownDocument(state.object, state.position.toString());
   const result = patch.kind === 'merge' ? { ok: true as const, document: applyMergePatch(shown, patch.document) } : applyJsonPatch(shown, patch.operations);
   if (!result.ok) {
     return { ok: false, rejection: result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail) };

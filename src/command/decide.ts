@@ -4,12 +4,12 @@ import { generateNameLengthMax, validationErrorsMax } from '../limits.ts';
 import { draftOf, metadataViolations, type Draft } from '../resource/draft.ts';
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
-import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import type { Command, Part, Preconditions, WriteContext } from './command.ts';
 import type { ObjectEvent } from './event.ts';
 import type { State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
+import { emit, emitLeaving } from './emit.ts';
 import { alreadyExists, dottedPath, identityProblem, invalid, notFound, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 import type { Rejection } from './rejection.ts';
 
@@ -70,7 +70,9 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   if (!admitted.ok) return admitted;
   const name = draft.name ?? (draft.generateName === undefined ? '' : draft.generateName.slice(0, generateNameLengthMax) + facts.suffix);
   if (state.kind === 'live') return alreadyExists(type, name);
-  const refused = broken(draft, admitted.members, nameViolations(draft, name), facts);
+  const { status, ...rest } = admitted.members;
+  const members = type.statusSubresource || status === undefined ? rest : admitted.members;
+  const refused = broken(draft, { members, more: nameViolations(draft, name) }, facts);
   if (refused !== undefined) return refused;
   const metadata: Metadata = {
     name,
@@ -81,9 +83,8 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
     creationTimestamp: facts.now,
     ...clientMetadata(draft),
   };
-  const { status, ...rest } = admitted.members;
-  const members = type.statusSubresource || status === undefined ? rest : admitted.members;
-  return emit('ObjectCreated', { apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, facts, admitted.warnings);
+  const created = { apiVersion: type.apiVersion, kind: type.kind, metadata, ...members };
+  return emit(type, { event: 'ObjectCreated', object: created, warnings: admitted.warnings });
 }
 
 function decidePatch(state: State, command: Command & { readonly type: 'patch' }, facts: Facts): Decision {
@@ -97,20 +98,21 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
 
 function decideReplace(state: Live, draft: Draft, target: Target, facts: Facts): Decision {
-  const { type } = facts;
-  const problem = identityProblem(draft, type, 'required') ?? (draft.name === target.name ? undefined
-    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(target.name)}`);
-  if (problem !== undefined) return refuse('bad-request', problem);
-  const judged = target.part === 'main' ? draft : withStoredMembers(draft, state.object);
+  const misdirected = misdirection(draft, target.name, facts.type);
+  if (misdirected !== undefined) return refuse('bad-request', misdirected);
+  const current = state.object;
+  const judged = target.part === 'main' ? draft : withStoredMetadata(draft, current);
   const admitted = admit(judged, facts);
   if (!admitted.ok) return admitted;
-  const current = state.object;
-  const next = target.part === 'main' ? mainReplaced(current, draft, admitted.members, type) : statusReplaced(current, draft);
+  const next = replaced(current, { draft, members: admitted.members, part: target.part }, facts.type);
+  const members = changedMembers(current, next);
   const refused = unmet(state, target.preconditions, facts) ?? staleness(state, draft, facts)
-    ?? broken(judged, membersOf(next), finalizerViolations(current, judged), facts);
+    ?? broken(judged, { members, more: finalizerViolations(current, judged), current }, facts);
   if (refused !== undefined) return refused;
-  if (deepEqual(next, current)) return { ok: true, event: undefined, object: current, warnings: admitted.warnings };
-  return emit('ObjectUpdated', renumbered(next, state, { generation: sameSpec(current, next) ? 0 : 1 }), facts, admitted.warnings);
+  if (members === undefined && deepEqual(next, current)) return { ok: true, event: undefined, object: current, warnings: admitted.warnings };
+  const change = { event: 'ObjectUpdated' as const, object: renumbered(next, state, { generation: sameSpec(current, next) ? 0 : 1 }), warnings: admitted.warnings };
+  const leaving = members === undefined && isMarked(current);
+  return (leaving ? emitLeaving : emit)(facts.type, change);
 }
 
 function decideDelete(state: State, name: string, preconditions: Preconditions, facts: Facts): Decision {
@@ -118,9 +120,9 @@ function decideDelete(state: State, name: string, preconditions: Preconditions, 
   const refused = unmet(state, preconditions, facts);
   if (refused !== undefined) return refused;
   const { object } = state;
-  if (object.metadata.deletionTimestamp !== undefined) return { ok: true, event: undefined, object, warnings: [] };
+  if (isMarked(object)) return { ok: true, event: undefined, object, warnings: [] };
   const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: facts.now } };
-  return emit('ObjectDeletionRequested', renumbered(marked, state, { generation: 1 }), facts, []);
+  return emitLeaving(facts.type, { event: 'ObjectDeletionRequested', object: renumbered(marked, state, { generation: 1 }), warnings: [] });
 }
 
 function decideCollect(state: State, name: string, uid: string, facts: Facts): Decision {
@@ -129,6 +131,13 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   if (deletionTimestamp === undefined || finalizers !== undefined) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
   const removed = renumbered(state.object, state, { generation: 0 });
   return { ok: true, event: { type: 'ObjectDeleted', object: removed, values: [] }, object: removed, warnings: [] };
+}
+
+/** Why a body is not one for the object its path names. */
+function misdirection(draft: Draft, name: string, type: ResourceType): string | undefined {
+  const problem = identityProblem(draft, type, 'required');
+  if (problem !== undefined) return problem;
+  return draft.name === name ? undefined : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(name)}`;
 }
 
 /** The request's own preconditions: 412 before 409. */
@@ -161,10 +170,18 @@ function admit(draft: Draft, facts: Facts): Admitted | Refused {
   return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
 }
 
+type Judged = {
+  /** Undefined when they are what is stored: they were judged when they were written, and a schema may have changed since. */
+  readonly members: Readonly<Record<string, unknown>> | undefined;
+  readonly more: readonly Violation[];
+  readonly current?: ResourceObject;
+};
+
 /** Every broken rule of metadata and schema at once. */
-function broken(draft: Draft, members: Readonly<Record<string, unknown>>, more: readonly Violation[], facts: Facts): Refused | undefined {
+function broken(draft: Draft, { members, more, current }: Judged, facts: Facts): Refused | undefined {
   const unknown = facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
-  const violations = [...draft.violations, ...more, ...metadataViolations(draft, facts.origin, facts.domain), ...unknown, ...facts.type.violations(members)];
+  const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
+  const violations = [...draft.violations, ...more, ...metadataViolations(draft, rules), ...unknown, ...(members === undefined ? [] : facts.type.violations(members))];
   return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
 }
 
@@ -176,11 +193,17 @@ function nameViolations(draft: Draft, name: string): readonly Violation[] {
 
 /** Kubernetes' rule: while an object is being deleted finalizers can only go (decision 3.2). */
 function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
-  if (current.metadata.deletionTimestamp === undefined) return [];
+  if (!isMarked(current)) return [];
   const present = new Set(current.metadata.finalizers ?? []);
   const added = (draft.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
   if (added.length === 0) return [];
   return [{ pointer: '/metadata/finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` }];
+}
+
+type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
+
+function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
+  return by.part === 'main' ? mainReplaced(current, by.draft, by.members, type) : statusReplaced(current, by.members['status']);
 }
 
 function mainReplaced(current: ResourceObject, draft: Draft, members: Readonly<Record<string, unknown>>, type: ResourceType): ResourceObject {
@@ -198,19 +221,29 @@ function mainReplaced(current: ResourceObject, draft: Draft, members: Readonly<R
   return current['status'] === undefined ? { ...identity, ...rest } : { ...identity, ...rest, status: current['status'] };
 }
 
-function statusReplaced(current: ResourceObject, draft: Draft): ResourceObject {
+function statusReplaced(current: ResourceObject, status: unknown): ResourceObject {
   const { status: _replaced, ...rest } = current;
-  const status = draft.members['status'];
   return status === undefined ? rest : { ...rest, status };
 }
 
 /** A status write is judged by its status alone: everything else is the stored object's. */
-function withStoredMembers(draft: Draft, current: ResourceObject): Draft {
+function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
-  const { status: _stored, ...members } = membersOf(current);
-  const status = draft.members['status'];
-  const violations = draft.violations.filter(({ pointer }) => !pointer.startsWith('/metadata'));
-  return { ...draft, name, labels, annotations, finalizers, ownerReferences, violations, unknown: [], members: status === undefined ? members : { ...members, status } };
+  const { status } = draft.members;
+  const violations = draft.violations.filter(({ pointer }) => statusJudges.has(pointer));
+  return { ...draft, name, labels, annotations, finalizers, ownerReferences, violations, unknown: [], members: status === undefined ? {} : { status } };
+}
+
+/** A precondition that cannot be read is no licence to write. */
+const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
+
+function changedMembers(current: ResourceObject, next: ResourceObject): Readonly<Record<string, unknown>> | undefined {
+  const members = membersOf(next);
+  return deepEqual(members, membersOf(current)) ? undefined : members;
+}
+
+function isMarked(object: ResourceObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
 }
 
 function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
@@ -237,16 +270,4 @@ function sameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);
   const { status: _after, ...desiredAfter } = membersOf(after);
   return deepEqual(desiredBefore, desiredAfter);
-}
-
-function emit(eventType: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested', object: ResourceObject, facts: Facts, warnings: readonly string[]): Decision {
-  try {
-    // Every index must be able to take the object, not only the unique ones whose values are claimed.
-    entryOf(facts.type.indexes, object);
-    const values = heldValues(facts.type.indexes, object);
-    return { ok: true, event: { type: eventType, object, values }, object, warnings };
-  } catch (error) {
-    if (!(error instanceof IndexValueError)) throw error;
-    return invalid(facts.type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.message }]);
-  }
 }

@@ -39,7 +39,9 @@ export function draftOf(body: Members): Draft {
   const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
   if (metadata !== undefined && !isMembers(metadata)) broken('/metadata', 'must be an object');
   const meta = isMembers(metadata) ? metadata : {};
+  for (const member of Object.keys(members)) if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would stand before apiVersion');
   if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '') broken('/metadata/namespace', 'must not be set: objects here belong to no namespace');
+  const unknown = Object.keys(meta).filter((member) => !known.has(member) && !dropped.has(member)).map((member) => `/metadata/${token(member)}`);
   return {
     apiVersion: text(body, 'apiVersion', broken, ''),
     kind: text(body, 'kind', broken, ''),
@@ -51,18 +53,26 @@ export function draftOf(body: Members): Draft {
     labels: textMap(meta, 'labels', broken),
     annotations: textMap(meta, 'annotations', broken),
     finalizers: finalizersOf(meta, broken),
-    ownerReferences: ownersOf(meta, broken),
+    ownerReferences: ownersOf(meta, broken, (pointer) => { unknown.push(pointer); }),
     members,
     violations,
-    unknown: Object.keys(meta).filter((member) => !known.has(member) && !dropped.has(member)).map((member) => `/metadata/${token(member)}`),
+    unknown,
   };
 }
 
-/** The rules of seed 2.5 for labels, annotations and finalizers; `plugin` origin may not use reserved label keys. */
-export function metadataViolations(draft: Draft, origin: 'client' | 'plugin' | 'platform', domain: string): readonly Violation[] {
+export type MetadataRules = {
+  /** `plugin` may not write reserved label keys. */
+  readonly origin: 'client' | 'plugin' | 'platform';
+  readonly domain: string;
+  /** Labels the stored object has: whoever leaves one as it is does not write it. */
+  readonly storedLabels: Readonly<Record<string, string>> | undefined;
+};
+
+/** The rules of seed 2.5 for labels, annotations and finalizers. */
+export function metadataViolations(draft: Draft, rules: MetadataRules): readonly Violation[] {
   const violations: Violation[] = [];
   const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
-  checkLabels(draft.labels ?? {}, origin === 'plugin' ? domain : undefined, broken);
+  checkLabels(draft.labels ?? {}, rules, broken);
   checkAnnotations(draft.annotations ?? {}, broken);
   const finalizers = draft.finalizers ?? [];
   if (finalizers.length > finalizersPerObjectMax) broken('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
@@ -76,7 +86,7 @@ export function metadataViolations(draft: Draft, origin: 'client' | 'plugin' | '
 
 type Broken = (pointer: string, detail: string) => void;
 
-function checkLabels(labels: Readonly<Record<string, string>>, reservedFor: string | undefined, broken: Broken): void {
+function checkLabels(labels: Readonly<Record<string, string>>, { origin, domain, storedLabels = {} }: MetadataRules, broken: Broken): void {
   const entries = Object.entries(labels);
   if (entries.length > labelsPerObjectMax) {
     broken('/metadata/labels', `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`);
@@ -86,7 +96,7 @@ function checkLabels(labels: Readonly<Record<string, string>>, reservedFor: stri
     const pointer = `/metadata/labels/${token(key)}`;
     const problem = keyProblem(key);
     if (problem !== undefined) broken(pointer, problem);
-    else if (reservedFor !== undefined && isReservedLabel(key, reservedFor)) broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
+    else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain)) broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
     const valueProblem = labelValueProblem(value);
     if (valueProblem !== undefined) broken(pointer, `its value ${valueProblem}`);
   }
@@ -153,34 +163,41 @@ function finalizersOf(meta: Members, broken: Broken): readonly string[] | undefi
   return finalizers.size > 0 ? [...finalizers] : undefined;
 }
 
-function ownersOf(meta: Members, broken: Broken): readonly OwnerReference[] | undefined {
+type Unknown = (pointer: string) => void;
+
+function ownersOf(meta: Members, broken: Broken, unknown: Unknown): readonly OwnerReference[] | undefined {
   const value = meta['ownerReferences'];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) {
     broken('/metadata/ownerReferences', 'must be an array');
     return undefined;
   }
-  const owners = value.flatMap((raw: unknown, place) => ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, broken));
+  const owners = value.flatMap((raw: unknown, place) => ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { broken, unknown }));
   return owners.length > 0 ? owners : undefined;
 }
 
-const ownerMembers = new Set(['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion']);
+const ownerTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
+const ownerFlags = ['controller', 'blockOwnerDeletion'] as const;
+const ownerMembers: ReadonlySet<string> = new Set([...ownerTexts, ...ownerFlags]);
 
-function ownerOf(raw: unknown, pointer: string, broken: Broken): readonly OwnerReference[] {
+function ownerOf(raw: unknown, pointer: string, { broken, unknown }: { readonly broken: Broken; readonly unknown: Unknown }): readonly OwnerReference[] {
   if (!isMembers(raw)) {
     broken(pointer, 'must be an object');
     return [];
   }
-  const problems: [string, string][] = [];
-  for (const member of ['apiVersion', 'kind', 'name', 'uid']) {
-    if (typeof raw[member] !== 'string' || raw[member] === '') problems.push([member, 'must be a non-empty string']);
-  }
-  for (const member of ['controller', 'blockOwnerDeletion']) {
-    if (raw[member] !== undefined && typeof raw[member] !== 'boolean') problems.push([member, 'must be a boolean']);
-  }
-  for (const member of Object.keys(raw)) if (!ownerMembers.has(member)) problems.push([token(member), 'is not known']);
-  for (const [member, detail] of problems) broken(`${pointer}/${member}`, detail);
-  return problems.length === 0 ? [raw as OwnerReference] : [];
+  const wrongTexts = ownerTexts.filter((member) => typeof raw[member] !== 'string' || raw[member] === '');
+  const wrongFlags = ownerFlags.filter((member) => raw[member] !== undefined && typeof raw[member] !== 'boolean');
+  for (const member of wrongTexts) broken(`${pointer}/${member}`, 'must be a non-empty string');
+  for (const member of wrongFlags) broken(`${pointer}/${member}`, 'must be a boolean');
+  const members = Object.keys(raw);
+  for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);
+  if (wrongTexts.length > 0 || wrongFlags.length > 0) return [];
+  return [Object.fromEntries(members.filter((member) => ownerMembers.has(member)).map((member) => [member, raw[member]])) as OwnerReference];
+}
+
+/** What the engine takes for an array's place comes first in an object, whenever it was added. */
+function isPlace(member: string): boolean {
+  return /^(?:0|[1-9][0-9]*)$/u.test(member);
 }
 
 function isMembers(value: unknown): value is Members {

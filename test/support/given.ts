@@ -201,7 +201,7 @@ class Outcome {
       return this;
     }
     const { rejection } = this.decision;
-    this.#t.equal(rejection.reason, reason, rejection.detail);
+    this.#t.equal(rejection.reason, reason, JSON.stringify(rejection.detail));
     this.#t.strictSame([...new Set(pointersOf(rejection))].sort(), [...pointers].sort());
     return this;
   }

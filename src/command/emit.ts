@@ -1,0 +1,44 @@
+import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import type { IndexDefinition, ResourceType } from '../resource/resource-type.ts';
+import type { ObjectEvent } from './event.ts';
+import { invalid, type Refused } from './refuse.ts';
+
+/** The event that makes `object` what is stored, with every unique value it holds. */
+export type Emitted = Refused | { readonly ok: true; readonly event: ObjectEvent; readonly object: ResourceObject; readonly warnings: readonly string[] };
+
+type Change = {
+  readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested';
+  readonly object: ResourceObject;
+  readonly warnings: readonly string[];
+};
+
+/** Refuses what an index cannot take: every one must be able to, not only the unique ones whose values are claimed. */
+export function emit(type: ResourceType, { event, object, warnings }: Change): Emitted {
+  try {
+    entryOf(type.indexes, object);
+    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object) }, object, warnings };
+  } catch (error) {
+    if (!(error instanceof IndexValueError)) throw error;
+    return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.message }]);
+  }
+}
+
+/** What is on its way out can always go: an index that cannot take it, as one declared since may be, holds nothing of it. */
+export function emitLeaving(type: ResourceType, change: Change): Emitted {
+  const emitted = emit(type, change);
+  if (emitted.ok) return emitted;
+  const { event, object, warnings } = change;
+  const able = type.indexes.filter((index) => takes(index, object));
+  return { ok: true, event: { type: event, object, values: heldValues(able, object) }, object, warnings };
+}
+
+function takes(index: IndexDefinition, object: ResourceObject): boolean {
+  try {
+    index.keysOf(object);
+    return true;
+  } catch (error) {
+    if (error instanceof IndexValueError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { behaviour, created, deleted, fenced, marked, now, positionOf, remove, uid, widget, widgetType } from '../support/given.ts';
+
+behaviour('a DELETE marks the object, which stays', (given) => {
+  const stored = widget({ metadata: { finalizers: ['f'], labels: { a: '1' } }, spec: { title: 'One', serial: 's' }, status: { phase: 'Ready' } });
+  given(created(stored)).when(remove()).then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
+});
+
+behaviour('an object without finalizers is marked alike: the collector removes it', (given) => {
+  given(created()).when(remove()).then(marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } })));
+});
+
+behaviour('a second DELETE changes nothing, the timestamp least of all', (given) => {
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: '2026-01-01T12:00:00.000Z' } });
+  given(created(), marked(leaving)).when(remove()).thenNothing(leaving);
+});
+
+behaviour('a DELETE of what is not there is refused', (given) => {
+  given().when(remove()).thenRejected('not-found');
+  given(created(), deleted(widget({ metadata: { version: 1 } }))).when(remove({ ifMatch: [0] })).thenRejected('not-found');
+  given(fenced()).when(remove()).thenRejected('not-found');
+});
+
+behaviour('a DELETE may name the uid, the position and the versions it means', (given) => {
+  const expected = marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
+  const position = positionOf(0).toString();
+  for (const preconditions of [{ uid }, { resourceVersion: position }, { uid, resourceVersion: position, ifMatch: [0] }, { ifMatch: 'any' }] as const) given(created()).when(remove(preconditions)).then(expected);
+  given(created()).when(remove({ uid: 'another' })).thenRejected('stale-version').thenDetail(/Precondition failed: UID in precondition: another/u);
+  given(created()).when(remove({ resourceVersion: '1' })).thenRejected('stale-version');
+  given(created()).when(remove({ ifMatch: [1] })).thenRejected('precondition-failed');
+  given(created()).when(remove({ ifMatch: [1], uid: 'another', resourceVersion: '1' })).thenRejected('precondition-failed');
+});
+
+behaviour('preconditions hold for a second DELETE too', (given) => {
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
+  given(created(), marked(leaving)).when(remove({ ifMatch: [0] })).thenRejected('precondition-failed');
+  given(created(), marked(leaving)).when(remove({ uid: 'another' })).thenRejected('stale-version');
+});
+
+behaviour('a marked object still holds its unique values', (given) => {
+  const stored = widget({ spec: { title: 'One', serial: 's' } });
+  given(created(stored)).when(remove()).then(marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: { title: 'One', serial: 's' } })));
+});
+
+behaviour('an object that its type no longer takes can be deleted all the same', (given) => {
+  const stored = widget({ spec: { title: 'One', serial: 's', free: 'x'.repeat(2_000) } });
+  const expected = marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: stored['spec'] as never }));
+  const stricter = { schema: { type: 'object', properties: { spec: { type: 'object', required: ['colour'] } } } };
+  given(created(stored)).when(remove(), { type: widgetType(stricter) }).then(expected);
+  // The index that takes it still holds its value; the one that cannot holds nothing.
+  given(created(stored)).when(remove(), { type: widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.free', unique: true }] }) }).then(expected);
+});
