@@ -159,7 +159,12 @@ function keyOrThrow(index: Keyed, value: unknown): IndexKey {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
+  try {
+    return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
+  } catch {
+    // What a plugin throws may throw again when it is looked at.
+    return 'an error that cannot be read';
+  }
 }
 
 /** What a selector can name without escapes. */

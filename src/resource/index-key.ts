@@ -38,8 +38,7 @@ export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
   // The engine rolls 30 February over into March: a day that does not come back is no date.
-  const day = new Date(`${parts[1] ?? ''}T00:00:00Z`);
-  if (Number.isNaN(day.getTime()) || day.getUTCDate() !== Number(parts[2])) return undefined;
+  if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2])) return undefined;
   const parsed = Date.parse(text.toUpperCase());
   return Number.isNaN(parsed) ? undefined : parsed;
 }
