@@ -1,38 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { IndexEntry, IndexKey } from '../src/resource/index-entry.ts';
-
-/**
- * Index entries as bytes, kept beside their rows so that a start need not parse a million objects.
- *
- *   0  u32  stamp of the indexes' fingerprint: what was made under other declarations is told apart without decoding
- *   4  f64  created
- *  12  u8   length of the name, then the name (ASCII by the naming rules)
- *   …  varint length, then the labels: key, value, …
- *   …  varint number of indexes, then each: varint length (0: no value), then its keys
- *
- * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: keys of strings are no well-formed text (stringKey).
- * An index's keys begin with their form: texts, numbers (f64), or that they repeat the name or `created`. Little-endian.
- */
-const nameAt = 12;
-
-const formTexts = 0;
-const formNumbers = 1;
-const formName = 2;
-const formCreated = 3;
+import { EntryWriter, formCreated, formName, formNumbers, formTexts, nameAt } from './entry-writer.ts';
 
 /** A record that is no index entry: the row holding it is damaged. */
-export class EntryCorruptError extends Error {}
+export class EntryCorruptError extends Error {
+  constructor(what: string) {
+    super(`an index entry is corrupt: ${what}`);
+    this.name = 'EntryCorruptError';
+  }
+}
+
+const writer = new EntryWriter();
 
 export function encodeEntry(entry: IndexEntry, fingerprint: string): Buffer {
-  const name = Buffer.from(entry.name, 'latin1');
-  if (name.length > 0xff || name.toString('latin1') !== entry.name) throw new RangeError(`a name must be ASCII and at most 255 characters, got ${JSON.stringify(entry.name)}`);
-  const start = Buffer.allocUnsafe(nameAt + 1);
-  start.writeUInt32LE(stampOf(fingerprint), 0);
-  start.writeDoubleLE(entry.created, 4);
-  start[nameAt] = name.length;
-  const parts = [start, name, ...block(Object.entries(entry.labels).flat().map(encodeText)), varint(entry.keys.length)];
-  for (const keys of entry.keys) parts.push(...block(encodeKeys(entry, keys)));
-  return Buffer.concat(parts);
+  return writer.encode(entry, stampOf(fingerprint));
 }
 
 /** Whether `record` was made under `fingerprint`. False for what is no record at all. */
@@ -52,42 +33,6 @@ function stampOf(fingerprint: string): number {
     lastFingerprint = fingerprint;
   }
   return lastStamp;
-}
-
-function encodeKeys({ name, created }: IndexEntry, keys: readonly IndexKey[]): readonly Buffer[] {
-  if (keys.length === 0) return [];
-  if (keys.length === 1 && keys[0] === name) return [Buffer.of(formName)];
-  if (keys.length === 1 && keys[0] === created) return [Buffer.of(formCreated)];
-  const numbers = keys.filter((key) => typeof key === 'number');
-  if (numbers.length === 0) return [Buffer.of(formTexts), ...keys.map((key) => encodeText(String(key)))];
-  if (numbers.length !== keys.length) throw new TypeError('the keys of one index must be of one type');
-  const bytes = Buffer.allocUnsafe(1 + 8 * numbers.length);
-  bytes[0] = formNumbers;
-  numbers.forEach((key, place) => bytes.writeDoubleLE(key, 1 + 8 * place));
-  return [bytes];
-}
-
-/** Each text of these begins a fresh varint, so a block needs its length only to be skipped or recognised whole. */
-function block(parts: readonly Buffer[]): readonly Buffer[] {
-  return [varint(parts.reduce((sum, part) => sum + part.length, 0)), ...parts];
-}
-
-const beyondLatin1 = /[^\u0000-\u00ff]/;
-
-function encodeText(text: string): Buffer {
-  const wide = beyondLatin1.test(text);
-  const bytes = Buffer.from(text, wide ? 'utf16le' : 'latin1');
-  return Buffer.concat([varint(bytes.length * 2 + Number(wide)), bytes]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest > 0x7f) {
-    bytes.push(rest & 0x7f | 0x80);
-    rest >>>= 7;
-  }
-  return Buffer.from([...bytes, rest]);
 }
 
 /** How many distinct contents of one block are kept for sharing; what has more of them is not worth it. */
@@ -141,7 +86,7 @@ export class EntryDecoder {
   decode(record: Buffer): IndexEntry {
     this.#record = record;
     this.#text = record.toString('latin1');
-    if (record.length <= nameAt) throw new EntryCorruptError(`an index entry of ${String(record.length)} bytes`);
+    if (record.length <= nameAt) throw new EntryCorruptError(`it has ${String(record.length)} bytes`);
     const created = this.#number(4);
     this.#at = nameAt + 1;
     const name = this.#kept(this.#at, record[nameAt] ?? 0);
@@ -149,7 +94,7 @@ export class EntryDecoder {
     const count = this.#varint();
     const keys: (readonly IndexKey[])[] = [];
     for (let place = 0; place < count; place++) keys.push(this.#readKeys(place, name, created));
-    if (this.#at !== record.length) throw new EntryCorruptError(`an index entry of ${String(record.length)} bytes ends at ${String(this.#at)}`);
+    if (this.#at !== record.length) throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
     return { name, created, labels, keys };
   }
 
@@ -195,7 +140,7 @@ export class EntryDecoder {
   }
 
   #numberKeys(form: number, end: number): readonly IndexKey[] {
-    if (form !== formNumbers) throw new EntryCorruptError(`an index entry holds keys of the form ${String(form)}`);
+    if (form !== formNumbers) throw new EntryCorruptError(`keys of the form ${String(form)}`);
     const keys: number[] = [];
     for (; this.#at + 8 <= end; this.#at += 8) keys.push(this.#number(this.#at));
     return keys;
@@ -232,14 +177,14 @@ export class EntryDecoder {
   #wide(length: number): string {
     const start = this.#at;
     this.#at += length;
-    if (length % 2 === 1 || this.#at > this.#record.length) throw new EntryCorruptError('a text of an index entry is cut off');
+    if (length % 2 === 1 || this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
     return this.#record.toString('utf16le', start, this.#at);
   }
 
   /** A string of its own, with nothing of the record behind it. */
   #kept(start: number, length: number): string {
     this.#at = start + length;
-    if (this.#at > this.#record.length) throw new EntryCorruptError('a text of an index entry is cut off');
+    if (this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
     return this.#record.toString('latin1', start, this.#at);
   }
 
@@ -250,12 +195,12 @@ export class EntryDecoder {
   #blockEnd(): number {
     const length = this.#varint();
     const end = this.#at + length;
-    if (end > this.#record.length) throw new EntryCorruptError('an index entry is cut off');
+    if (end > this.#record.length) throw new EntryCorruptError('a block is cut off');
     return end;
   }
 
   #ended<T>(end: number, value: T): T {
-    if (this.#at !== end) throw new EntryCorruptError('a block of an index entry does not end where it should');
+    if (this.#at !== end) throw new EntryCorruptError('a block does not end where it should');
     return value;
   }
 
@@ -267,7 +212,7 @@ export class EntryDecoder {
       if (byte < 0x80) return value | byte << shift;
       value |= (byte & 0x7f) << shift;
     }
-    throw new EntryCorruptError('a length of an index entry does not end');
+    throw new EntryCorruptError('a length does not end');
   }
 
   #number(at: number): number {

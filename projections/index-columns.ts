@@ -26,7 +26,7 @@ export function columnFor(type: IndexValueType, multi: boolean): KeyColumn {
 
 export class TextColumn implements KeyColumn {
   readonly missing = missingText;
-  readonly values: string[] = [];
+  readonly #values: string[] = [];
 
   keys(ordinal: number): readonly IndexKey[] {
     const value = this.least(ordinal);
@@ -34,17 +34,22 @@ export class TextColumn implements KeyColumn {
   }
 
   least(ordinal: number): string {
-    return this.values[ordinal] ?? missingText;
+    return this.#values[ordinal] ?? missingText;
   }
 
   greatest(ordinal: number): string {
-    return this.values[ordinal] ?? missingText;
+    return this.#values[ordinal] ?? missingText;
   }
 
-  set(ordinal: number, [key = missingText]: readonly IndexKey[]): void {
+  set(ordinal: number, keys: readonly IndexKey[]): void {
+    this.put(ordinal, String(keys[0] ?? missingText));
+  }
+
+  put(ordinal: number, value: string): void {
     // A hole would turn the whole array into a slower kind.
-    while (this.values.length < ordinal) this.values.push(missingText);
-    this.values[ordinal] = String(key);
+    while (this.#values.length < ordinal) this.#values.push(missingText);
+    if (ordinal === this.#values.length) this.#values.push(value);
+    else this.#values[ordinal] = value;
   }
 }
 
@@ -66,8 +71,8 @@ export class NumberColumn implements KeyColumn {
     return this.#values[ordinal] ?? missingNumber;
   }
 
-  set(ordinal: number, [key = missingNumber]: readonly IndexKey[]): void {
-    this.put(ordinal, Number(key));
+  set(ordinal: number, keys: readonly IndexKey[]): void {
+    this.put(ordinal, Number(keys[0] ?? missingNumber));
   }
 
   put(ordinal: number, value: number): void {

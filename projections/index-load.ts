@@ -8,61 +8,87 @@ import type { OrderedSequence } from './ordered-sequence.ts';
 /** Fills the orders from rows that have just been added, one order at a time. */
 export async function loadOrders(orders: Orders, pause: () => Promise<void>): Promise<void> {
   const { rows, byDefault, byIndex, byLabel } = orders;
-  const byName = sortedByText(Uint32Array.from({ length: rows.capacity }, (_, ordinal) => ordinal), (ordinal) => rows.name(ordinal));
+  const asAdded = Uint32Array.from({ length: rows.capacity }, (_, ordinal) => ordinal);
+  const byName = sortedByText(asAdded, { textOf: (ordinal) => rows.name(ordinal), rankOf: asAdded });
   await pause();
-  // Every other sort is stable, so what starts from the default order keeps it among equals.
-  const defaultOrder = sortedByNumber(byName, (ordinal) => -rows.created(ordinal));
-  byDefault.load(defaultOrder, () => 0);
+  const inOrder = sortedByNumber(byName, (ordinal) => -rows.created(ordinal));
+  const rankOf = new Uint32Array(inOrder.length);
+  for (let rank = 0; rank < inOrder.length; rank++) rankOf[inOrder[rank] ?? 0] = rank;
+  byDefault.load(inOrder, () => 0);
   await pause();
   for (const [place, sequence] of byIndex.entries()) {
     const column = rows.columns[place];
     if (column === undefined) continue;
-    if (orders.multi[place] === true) loadPostings(sequence, keyedPostings(column, defaultOrder));
-    else sequence.load(place === 0 ? byName : sortedByKey(column, defaultOrder), () => 0);
+    if (place === 0) sequence.load(byName, () => 0);
+    else if (orders.multi[place] === true) deal(sequence, keyTable(column, rows.capacity), { inOrder, marked: true });
+    else loadSingle(sequence, column, { asAdded, inOrder, rankOf });
     await pause();
   }
-  loadPostings(byLabel, labelPostings(rows, defaultOrder));
+  deal(byLabel, labelTable(rows), { inOrder, marked: false });
 }
 
-function sortedByKey(column: KeyColumn, order: Uint32Array): Uint32Array {
-  return column.missing === Infinity
-    ? sortedByNumber(order, (ordinal) => Number(column.least(ordinal)))
-    : sortedByText(order, (ordinal) => String(column.least(ordinal)));
-}
+type LoadOrders = { readonly asAdded: Uint32Array; readonly inOrder: Uint32Array; readonly rankOf: Uint32Array };
 
-/** Postings in default order, each with the place of its key among the distinct ones. */
-type Postings = { readonly keys: readonly IndexKey[]; readonly keyPlaces: readonly number[]; readonly postings: readonly number[] };
-
-function keyedPostings(column: KeyColumn, order: Uint32Array): Postings {
-  const places = new Map<IndexKey, number>();
-  const keyPlaces: number[] = [];
-  const postings: number[] = [];
-  const missing = [column.missing];
-  for (const ordinal of order) {
-    const own = column.keys(ordinal);
-    const keys = own.length === 0 ? missing : own;
-    for (let at = 0; at < keys.length; at++) {
-      keyPlaces.push(placeOfKey(places, keys[at] ?? column.missing));
-      postings.push(markedPosting(ordinal, at, keys.length));
-    }
+function loadSingle(sequence: OrderedSequence, column: KeyColumn, { asAdded, inOrder, rankOf }: LoadOrders): void {
+  if (column.missing === Infinity) {
+    sequence.load(sortedByNumber(inOrder, (ordinal) => Number(column.least(ordinal))), () => 0);
+    return;
   }
-  return { keys: [...places.keys()], keyPlaces, postings };
+  const few = fewKeys(column, asAdded.length);
+  if (few === undefined) sequence.load(sortedByText(asAdded, { textOf: (ordinal) => String(column.least(ordinal)), rankOf }), () => 0);
+  else deal(sequence, few, { inOrder, marked: false });
 }
 
-function placeOfKey(places: Map<IndexKey, number>, key: IndexKey): number {
+/** Keys by posting, ordinal after ordinal. */
+type KeyTable = {
+  /** Distinct. */
+  readonly keys: readonly IndexKey[];
+  /** Of each posting: the place of its key in `keys`. */
+  readonly keyPlaces: Uint32Array;
+  /** Of each ordinal: its first posting; and the number of all at the end. Undefined: one each. */
+  readonly starts: Uint32Array | undefined;
+};
+
+/** Up to this many distinct texts are sorted by themselves and the objects dealt out to them. */
+const fewKeysMax = 4_096;
+
+function fewKeys(column: KeyColumn, capacity: number): KeyTable | undefined {
+  const places = new Map<IndexKey, number>();
+  const keyPlaces = new Uint32Array(capacity);
+  for (let ordinal = 0; ordinal < capacity; ordinal++) {
+    keyPlaces[ordinal] = placeOfKey(places, column.least(ordinal));
+    if (places.size > fewKeysMax) return undefined;
+  }
+  return { keys: [...places.keys()], keyPlaces, starts: undefined };
+}
+
+function keyTable(column: KeyColumn, capacity: number): KeyTable {
+  const places = new Map<IndexKey, number>();
+  const keyPlaces = new Growing(capacity);
+  const starts = new Uint32Array(capacity + 1);
+  for (let ordinal = 0; ordinal < capacity; ordinal++) {
+    const keys = column.keys(ordinal);
+    for (const key of keys) keyPlaces.push(placeOfKey(places, key));
+    if (keys.length === 0) keyPlaces.push(placeOfKey(places, column.missing));
+    starts[ordinal + 1] = keyPlaces.length;
+  }
+  return { keys: [...places.keys()], keyPlaces: keyPlaces.used(), starts };
+}
+
+function placeOfKey<K>(places: Map<K, number>, key: K): number {
   const known = places.get(key);
   if (known !== undefined) return known;
   places.set(key, places.size);
   return places.size - 1;
 }
 
-function labelPostings(rows: IndexRows, order: Uint32Array): Postings {
+function labelTable(rows: IndexRows): KeyTable {
   /** By key and value, so that a term is put together once and not once an object. */
   const places = new Map<string, Map<string, number>>();
   const keys: string[] = [];
-  const keyPlaces: number[] = [];
-  const postings: number[] = [];
-  for (const ordinal of order) {
+  const keyPlaces = new Growing(rows.capacity);
+  const starts = new Uint32Array(rows.capacity + 1);
+  for (let ordinal = 0; ordinal < rows.capacity; ordinal++) {
     const labels = rows.labels(ordinal);
     for (const key in labels) {
       const value = labels[key] ?? '';
@@ -71,34 +97,71 @@ function labelPostings(rows: IndexRows, order: Uint32Array): Postings {
       let place = values.get(value);
       if (place === undefined) values.set(value, place = keys.push(labelTerm(key, value)) - 1);
       keyPlaces.push(place);
-      postings.push(ordinal);
     }
+    starts[ordinal + 1] = keyPlaces.length;
   }
-  return { keys, keyPlaces, postings };
+  return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Sorts the distinct keys, then deals the postings out to them. */
-function loadPostings(sequence: OrderedSequence, { keys, keyPlaces, postings }: Postings): void {
+/** Sorts the distinct keys, then deals the postings out to them in default order, which they keep. */
+function deal(sequence: OrderedSequence, { keys, keyPlaces, starts }: KeyTable, { inOrder, marked }: { readonly inOrder: Uint32Array; readonly marked: boolean }): void {
+  const next = firstRanks(keys, keyPlaces);
+  const postings = new Uint32Array(keyPlaces.length);
+  const keyAt = new Uint32Array(keyPlaces.length);
+  for (const ordinal of inOrder) {
+    const from = starts === undefined ? ordinal : starts[ordinal] ?? 0;
+    const to = starts === undefined ? ordinal + 1 : starts[ordinal + 1] ?? 0;
+    for (let at = from; at < to; at++) {
+      const place = keyPlaces[at] ?? 0;
+      const rank = next[place] ?? 0;
+      next[place] = rank + 1;
+      postings[rank] = marked ? markedPosting(ordinal, at - from, to - from) : ordinal;
+      keyAt[rank] = place;
+    }
+  }
+  sequence.load(postings, (rank) => keys[keyAt[rank] ?? 0] ?? '');
+}
+
+/** The rank of each key's first posting. */
+function firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Uint32Array {
   const places = Uint32Array.from({ length: keys.length }, (_, place) => place);
   const sorted = typeof keys[0] === 'number'
     ? sortedByNumber(places, (place) => Number(keys[place]))
-    : sortedByText(places, (place) => String(keys[place]));
-  const starts = new Uint32Array(keys.length);
-  for (const place of keyPlaces) starts[place] = (starts[place] ?? 0) + 1;
-  let start = 0;
+    : sortedByText(places, { textOf: (place) => String(keys[place]), rankOf: places });
+  const ranks = new Uint32Array(keys.length);
+  for (const place of keyPlaces) ranks[place] = (ranks[place] ?? 0) + 1;
+  let rank = 0;
   for (const place of sorted) {
-    const count = starts[place] ?? 0;
-    starts[place] = start;
-    start += count;
+    const count = ranks[place] ?? 0;
+    ranks[place] = rank;
+    rank += count;
   }
-  const dealt = new Uint32Array(postings.length);
-  const dealtKeys = new Uint32Array(postings.length);
-  for (let at = 0; at < postings.length; at++) {
-    const place = keyPlaces[at] ?? 0;
-    const to = starts[place] ?? 0;
-    starts[place] = to + 1;
-    dealt[to] = postings[at] ?? 0;
-    dealtKeys[to] = place;
+  return ranks;
+}
+
+/** Numbers of which it is not known how many there will be. */
+class Growing {
+  #numbers: Uint32Array;
+  #length = 0;
+
+  constructor(expected: number) {
+    this.#numbers = new Uint32Array(expected + 16);
   }
-  sequence.load(dealt, (rank) => keys[dealtKeys[rank] ?? 0] ?? '');
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(number: number): void {
+    if (this.#length === this.#numbers.length) {
+      const grown = new Uint32Array(this.#length * 2);
+      grown.set(this.#numbers);
+      this.#numbers = grown;
+    }
+    this.#numbers[this.#length++] = number;
+  }
+
+  used(): Uint32Array {
+    return this.#numbers.subarray(0, this.#length);
+  }
 }

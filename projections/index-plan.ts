@@ -1,6 +1,6 @@
 import type { IndexRequirement, LabelRequirement, Selection, SortKey } from '../src/resource/list-query.ts';
 import { matchesKeys, matchesLabels } from '../src/resource/match.ts';
-import { clearBit, countBits, emptyBits, hasBit, setBit, type Bits } from './index-bits.ts';
+import { clearBit, countBits, emptyBits, setBit, type Bits } from './index-bits.ts';
 import { labelTerm, type Orders } from './index-orders.ts';
 import { ordinalMask, type OrderedSequence } from './ordered-sequence.ts';
 
@@ -62,37 +62,54 @@ function rangeInOrder({ ranges, sequence, oneKey, singleIndex }: Condition, sort
 
 function tested(driver: Condition, others: readonly Condition[]): readonly number[] {
   const ordinals = new Set<number>();
-  eachOrdinal(driver, (ordinal) => {
-    if (others.every((condition) => condition.holds(ordinal))) ordinals.add(ordinal);
+  eachSpan(driver, (postings) => {
+    for (const posting of postings) {
+      const ordinal = posting & ordinalMask;
+      if (others.every((condition) => condition.holds(ordinal))) ordinals.add(ordinal);
+    }
   });
   return [...ordinals];
 }
 
 function marked(condition: Condition, capacity: number): Bits {
   const bits = emptyBits(capacity);
-  eachOrdinal(condition, (ordinal) => { setBit(bits, ordinal); });
+  eachSpan(condition, (postings) => { setBits(bits, postings); });
   return bits;
 }
 
 function without(bits: Bits, condition: Condition): Bits {
-  eachOrdinal(condition, (ordinal) => { clearBit(bits, ordinal); });
+  eachSpan(condition, (postings) => { clearBits(bits, postings); });
   return bits;
 }
 
 function within(bits: Bits, condition: Condition): Bits {
   const both = new Uint32Array(bits.length);
-  eachOrdinal(condition, (ordinal) => {
-    if (hasBit(bits, ordinal)) setBit(both, ordinal);
-  });
+  eachSpan(condition, (postings) => { copyBits(bits, both, postings); });
   return both;
 }
 
-function eachOrdinal({ sequence, ranges }: Condition, visit: (ordinal: number) => void): void {
+function eachSpan({ sequence, ranges }: Condition, visit: (postings: Uint32Array) => void): void {
   for (const { low, high } of ranges) {
     sequence.spans(low, high, ({ ordinals }, from, to) => {
-      for (let offset = from; offset < to; offset++) visit((ordinals[offset] ?? 0) & ordinalMask);
+      visit(ordinals.subarray(from, to));
       return true;
     });
+  }
+}
+
+function setBits(bits: Bits, postings: Uint32Array): void {
+  for (let place = 0; place < postings.length; place++) setBit(bits, (postings[place] ?? 0) & ordinalMask);
+}
+
+function clearBits(bits: Bits, postings: Uint32Array): void {
+  for (let place = 0; place < postings.length; place++) clearBit(bits, (postings[place] ?? 0) & ordinalMask);
+}
+
+function copyBits(from: Bits, to: Bits, postings: Uint32Array): void {
+  for (let place = 0; place < postings.length; place++) {
+    const ordinal = (postings[place] ?? 0) & ordinalMask;
+    const word = ordinal >>> 5;
+    to[word] = (to[word] ?? 0) | (from[word] ?? 0) & 1 << (ordinal & 31);
   }
 }
 

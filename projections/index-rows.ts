@@ -1,10 +1,11 @@
 import { creationIndex, nameIndex } from '../src/resource/index-definition.ts';
-import type { IndexEntry } from '../src/resource/index-entry.ts';
+import type { IndexEntry, IndexKey } from '../src/resource/index-entry.ts';
 import type { IndexDefinition } from '../src/resource/resource-type.ts';
 import { clearBit, emptyBits, type Bits } from './index-bits.ts';
 import { columnFor, NumberColumn, TextColumn, type KeyColumn } from './index-columns.ts';
 
 type Labels = IndexEntry['labels'];
+const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Labels = Object.freeze({});
 
 /** Where an object stands among those with equal keys. */
@@ -44,12 +45,12 @@ export class IndexRows {
   }
 
   set(ordinal: number, entry: IndexEntry): void {
-    this.#names.set(ordinal, [entry.name]);
+    this.#names.put(ordinal, entry.name);
     this.#created.put(ordinal, entry.created);
     this.#labels[ordinal] = entry.labels;
     for (let place = 0; place < this.columns.length; place++) {
       const column = this.columns[place];
-      if (column !== undefined && !this.isOfRow(column)) column.set(ordinal, entry.keys[place] ?? []);
+      if (column !== undefined && !this.isOfRow(column)) column.set(ordinal, entry.keys[place] ?? noKeys);
     }
   }
 

@@ -26,66 +26,89 @@ export function sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) =
   return radixSorted({ high, low, order }).order;
 }
 
-/** `order`, sorted by text in UTF-16 order. */
-export function sortedByText(order: Uint32Array, textOf: (ordinal: number) => string): Uint32Array {
-  if (isSortedText(order, textOf)) return order;
-  const sorted = order.slice();
-  sortRun({ order: sorted, textOf }, 0, { from: 0, to: sorted.length });
+/** Texts by ordinal, and where each ordinal stands among those with an equal text. */
+export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
+
+/**
+ * `ordinals` sorted by text in UTF-16 order, then by rank. Best given in the order the texts were made: they are then read as
+ * they lie in memory.
+ */
+export function sortedByText(ordinals: Uint32Array, texts: Texts): Uint32Array {
+  if (isSortedText(ordinals, texts)) return ordinals;
+  const sorted = ordinals.slice();
+  sortRun(texts, sorted, 0);
   return sorted;
 }
 
-function isSortedText(order: Uint32Array, textOf: (ordinal: number) => string): boolean {
-  let before = '';
-  for (const ordinal of order) {
+function isSortedText(ordinals: Uint32Array, { textOf }: Texts): boolean {
+  let before: string | undefined;
+  for (const ordinal of ordinals) {
     const text = textOf(ordinal);
-    if (text < before) return false;
+    if (before !== undefined && text <= before) return false;
     before = text;
   }
   return true;
 }
 
-type Texts = { readonly order: Uint32Array; readonly textOf: (ordinal: number) => string };
-type Run = { readonly from: number; readonly to: number };
+/** Below this many, comparing costs less than counting digits; a few are not worth an array of their own. */
+const comparedMax = 64;
+const fewMax = 8;
 
-/** Below this many, comparing costs less than counting digits. */
-const comparedMax = 96;
-
-/** Sorts a run of texts that agree up to `depth`. Recursion goes deeper by at least four characters, only where texts agree. */
-function sortRun(texts: Texts, depth: number, { from, to }: Run): void {
-  if (to - from < 2) return;
-  const run = texts.order.subarray(from, to);
-  const shared = depth + sharedPrefix(texts, run, depth);
+/** Sorts ordinals whose texts agree up to `depth`. It calls itself at least four characters deeper, where texts still agree. */
+function sortRun(texts: Texts, run: Uint32Array, depth: number): void {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
     return;
   }
+  const shared = depth + sharedPrefix(texts, run, depth);
   const keys = packed(texts, run, shared);
-  const sorted = radixSorted(keys);
-  run.set(sorted.order);
+  const { high, low, order } = radixSorted(keys);
+  run.set(order);
   for (let start = 0; start < run.length;) {
     let end = start + 1;
-    while (end < run.length && sorted.high[end] === sorted.high[start] && sorted.low[end] === sorted.low[start]) end++;
-    if (end - start > 1) sortEqualStart(texts, { shared, width: keys.width, ended: keys.ended(sorted.low[start] ?? 0) }, { from: from + start, to: from + end });
+    while (end < run.length && high[end] === high[start] && low[end] === low[start]) end++;
+    // Where a text has ended, its padding looks like NUL: only a comparison tells them apart.
+    if (end - start > fewMax) sortEqualStart(texts, run.subarray(start, end), keys.ended(low[start] ?? 0) ? undefined : shared + keys.width);
+    else if (end - start > 1) sortFew(texts, run, { from: start, to: end });
     start = end;
   }
 }
 
-/** A run of texts whose packed characters are equal: equal texts, mostly, or texts that go on. */
-function sortEqualStart(texts: Texts, { shared, width, ended }: { readonly shared: number; readonly width: number; readonly ended: boolean }, run: Run): void {
-  const ordinals = texts.order.subarray(run.from, run.to);
-  const first = texts.textOf(ordinals[0] ?? 0);
-  if (ordinals.every((ordinal) => texts.textOf(ordinal) === first)) return;
-  // Where a text has ended, its padding looks like NUL: only a comparison tells them apart.
-  if (ended) sortByComparison(texts, ordinals);
-  else sortRun(texts, shared + width, run);
+/** Ordinals whose texts look alike so far: equal, mostly, or going on at `depth`. */
+function sortEqualStart(texts: Texts, run: Uint32Array, depth: number | undefined): void {
+  const first = texts.textOf(run[0] ?? 0);
+  if (run.length > comparedMax && run.every((ordinal) => texts.textOf(ordinal) === first)) sortByRank(texts, run);
+  else if (depth === undefined) sortByComparison(texts, run);
+  else sortRun(texts, run, depth);
 }
 
-function sortByComparison({ textOf }: Texts, run: Uint32Array): void {
-  run.sort((a, b) => {
-    const first = textOf(a);
-    const second = textOf(b);
-    return first < second ? -1 : first > second ? 1 : 0;
-  });
+/** By insertion, in place. */
+function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: { readonly from: number; readonly to: number }): void {
+  for (let next = from + 1; next < to; next++) {
+    const ordinal = run[next] ?? 0;
+    const text = textOf(ordinal);
+    let place = next;
+    for (; place > from; place--) {
+      const before = run[place - 1] ?? 0;
+      const textBefore = textOf(before);
+      if (textBefore < text || (textBefore === text && (rankOf[before] ?? 0) < (rankOf[ordinal] ?? 0))) break;
+      run[place] = before;
+    }
+    run[place] = ordinal;
+  }
+}
+
+function sortByRank({ rankOf }: Texts, run: Uint32Array): void {
+  const high = new Uint32Array(run.length);
+  const low = run.map((ordinal) => rankOf[ordinal] ?? 0);
+  run.set(radixSorted({ high, low, order: run }).order);
+}
+
+/** Each text is fetched once: the fetching is what takes time. */
+function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
+  const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
+  pairs.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0)));
+  for (let place = 0; place < run.length; place++) run[place] = pairs[place]?.ordinal ?? 0;
 }
 
 function sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): number {
@@ -105,21 +128,28 @@ type Packed = { readonly high: Uint32Array; readonly low: Uint32Array; readonly 
 type PackedTexts = Packed & { readonly width: number; readonly ended: (low: number) => boolean };
 
 /** The eight characters from `depth` on as two words; four where a character needs two bytes. */
-function packed({ textOf }: Texts, order: Uint32Array, depth: number): PackedTexts {
+function packed(texts: Texts, order: Uint32Array, depth: number): PackedTexts {
   const high = new Uint32Array(order.length);
   const low = new Uint32Array(order.length);
   for (let place = 0; place < order.length; place++) {
-    const text = textOf(order[place] ?? 0);
-    const [a, b, c, d] = [unit(text, depth), unit(text, depth + 1), unit(text, depth + 2), unit(text, depth + 3)];
-    const [e, f, g, h] = [unit(text, depth + 4), unit(text, depth + 5), unit(text, depth + 6), unit(text, depth + 7)];
-    if ((a | b | c | d | e | f | g | h) > 0xff) return packedWide({ order, textOf }, depth);
-    high[place] = a << 24 | b << 16 | c << 8 | d;
-    low[place] = e << 24 | f << 16 | g << 8 | h;
+    const text = texts.textOf(order[place] ?? 0);
+    let first = 0;
+    let second = 0;
+    let all = 0;
+    for (let at = depth; at < depth + 4; at++) {
+      const [one, other] = [unit(text, at), unit(text, at + 4)];
+      first = first << 8 | one;
+      second = second << 8 | other;
+      all |= one | other;
+    }
+    if (all > 0xff) return packedWide(texts, order, depth);
+    high[place] = first;
+    low[place] = second;
   }
   return { high, low, order, width: 8, ended: (word) => (word & 0xff) === 0 };
 }
 
-function packedWide({ textOf, order }: Texts, depth: number): PackedTexts {
+function packedWide({ textOf }: Texts, order: Uint32Array, depth: number): PackedTexts {
   const high = new Uint32Array(order.length);
   const low = new Uint32Array(order.length);
   for (let place = 0; place < order.length; place++) {
@@ -135,25 +165,30 @@ function unit(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : 0;
 }
 
-const digitBits = 11;
+/** One character. More bits mean fewer passes, each writing to more places at once than the cache has lines for. */
+const digitBits = 8;
 const digits = 1 << digitBits;
 
 /** By `high`, then `low`, least digit first; digits that are the same in all are passed over. */
 function radixSorted(keys: Packed): Packed {
-  let from: Packed = keys;
-  let to: Packed = { high: new Uint32Array(keys.order.length), low: new Uint32Array(keys.order.length), order: new Uint32Array(keys.order.length) };
+  let from = keys;
+  let to = blank(keys.order.length);
   for (const word of ['low', 'high'] as const) {
     for (let shift = 0; shift < 32; shift += digitBits) {
       const starts = digitStarts(from[word], shift);
       if (starts === undefined) continue;
       scatter(from, { to, word, shift, starts });
-      // The caller's own arrays are read in the first pass only.
-      const spare: Packed = from === keys ? { high: new Uint32Array(keys.order.length), low: new Uint32Array(keys.order.length), order: new Uint32Array(keys.order.length) } : from;
+      // The caller's own arrays are only read.
+      const spare = from === keys ? blank(keys.order.length) : from;
       from = to;
       to = spare;
     }
   }
   return from;
+}
+
+function blank(length: number): Packed {
+  return { high: new Uint32Array(length), low: new Uint32Array(length), order: new Uint32Array(length) };
 }
 
 function digitStarts(words: Uint32Array, shift: number): Uint32Array | undefined {

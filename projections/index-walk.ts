@@ -1,5 +1,5 @@
 import { hasBit, type Bits } from './index-bits.ts';
-import { ordinalMask, type OrderedSequence } from './ordered-sequence.ts';
+import { ordinalMask, type Chunk, type OrderedSequence } from './ordered-sequence.ts';
 
 /** A part of an order, and which of its postings count: hits are those with `mark` whose ordinal is in `bits`. */
 export type Walk = {
@@ -11,83 +11,111 @@ export type Walk = {
   readonly mark: number;
   /** undefined: every object. */
   readonly bits: Bits | undefined;
-  /** Hits in all. */
-  readonly total: number;
 };
 
-export type Slice = { readonly skip: number; readonly take: number };
+/** A walk whose hits are counted. */
+export type CountedWalk = Walk & { readonly total: number };
 
-export function isHit(posting: number, mark: number, bits: Bits | undefined): boolean {
+export type Slice = { readonly skip: number; readonly take: number };
+type Span = { readonly from: number; readonly to: number };
+
+export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
 /** Hits before `rank`, counted from the nearer end. */
-export function hitsBefore(walk: Walk, rank: number): number {
+export function hitsBefore(walk: CountedWalk, rank: number): number {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
   return at - walk.low <= walk.high - at ? hitsIn(walk, walk.low, at) : walk.total - hitsIn(walk, at, walk.high);
 }
 
-export function hitsIn({ sequence, mark, bits }: Walk, low: number, high: number): number {
-  if (low >= high) return 0;
-  if (mark === 0 && bits === undefined) return high - low;
+export function hitsIn(walk: Walk, low: number, high: number): number {
+  if (isWhole(walk)) return Math.max(0, high - low);
   let count = 0;
-  sequence.spans(low, high, ({ ordinals }, from, to) => {
-    for (let offset = from; offset < to; offset++) {
-      if (isHit(ordinals[offset] ?? 0, mark, bits)) count += 1;
-    }
+  walk.sequence.spans(low, high, (chunk, from, to) => {
+    count += hitsInSpan(walk, chunk, { from, to });
     return true;
   });
   return count;
 }
 
-/** The rank of the hit that has `before` hits before it. */
-export function rankOfHit(walk: Walk, before: number): number {
-  if (walk.mark === 0 && walk.bits === undefined) return walk.low + before;
+function isWhole({ mark, bits }: Walk): boolean {
+  return mark === 0 && bits === undefined;
+}
+
+/** What a walk spends its time in: nothing but numbers, and no branch on a bit. */
+function hitsInSpan({ mark, bits }: Walk, { ordinals }: Chunk, { from, to }: Span): number {
+  let count = 0;
+  for (let offset = from; offset < to; offset++) {
+    const posting = ordinals[offset] ?? 0;
+    if ((posting & mark) !== mark) continue;
+    const ordinal = posting & ordinalMask;
+    count += bits === undefined ? 1 : (bits[ordinal >>> 5] ?? 0) >>> (ordinal & 31) & 1;
+  }
+  return count;
+}
+
+/** The rank of the hit that has `before` hits before it, found from the nearer end. */
+export function rankOfHit(walk: CountedWalk, before: number): number {
   return before <= walk.total / 2 ? rankForward(walk, before) : rankBackward(walk, walk.total - 1 - before);
 }
 
-function rankForward({ sequence, low, high, mark, bits }: Walk, before: number): number {
+/** The rank of the hit that has `before` hits before it; `high` when there are not so many. */
+export function rankForward(walk: Walk, before: number): number {
+  if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
   let rest = before;
-  let rank = low;
-  sequence.spans(low, high, ({ ordinals }, from, to) => {
-    for (let offset = from; offset < to; offset++) {
-      if (isHit(ordinals[offset] ?? 0, mark, bits) && rest-- === 0) {
-        rank += offset - from;
-        return false;
-      }
+  let rank = walk.low;
+  walk.sequence.spans(walk.low, walk.high, (chunk, from, to) => {
+    const hits = hitsInSpan(walk, chunk, { from, to });
+    if (hits <= rest) {
+      rest -= hits;
+      rank += to - from;
+      return true;
     }
-    rank += to - from;
-    return true;
+    for (let offset = from; offset < to; offset++) {
+      if (isHit(chunk.ordinals[offset] ?? 0, walk) && rest-- === 0) break;
+      rank += 1;
+    }
+    return false;
   });
   return rank;
 }
 
-function rankBackward({ sequence, low, high, mark, bits }: Walk, after: number): number {
+/** The rank of the hit that has `after` hits after it. */
+function rankBackward(walk: Walk, after: number): number {
+  if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;
-  let rank = high;
-  sequence.spansBackward(low, high, ({ ordinals }, from, to) => {
-    for (let offset = to - 1; offset >= from; offset--) {
-      if (isHit(ordinals[offset] ?? 0, mark, bits) && rest-- === 0) {
-        rank -= to - offset;
-        return false;
-      }
+  let rank = walk.high - 1;
+  walk.sequence.spansBackward(walk.low, walk.high, (chunk, from, to) => {
+    const hits = hitsInSpan(walk, chunk, { from, to });
+    if (hits <= rest) {
+      rest -= hits;
+      rank -= to - from;
+      return true;
     }
-    rank -= to - from;
-    return true;
+    for (let offset = to - 1; offset >= from; offset--) {
+      if (isHit(chunk.ordinals[offset] ?? 0, walk) && rest-- === 0) break;
+      rank -= 1;
+    }
+    return false;
   });
   return rank;
 }
 
 /** The ordinals of the hits from `rank` on, at most `take`. */
-export function ordinalsFrom({ sequence, high, mark, bits }: Walk, rank: number, take: number): number[] {
+export function ordinalsFrom(walk: Walk, rank: number, take: number): number[] {
   const found: number[] = [];
   if (take <= 0) return found;
-  sequence.spans(rank, high, ({ ordinals }, from, to) => {
-    for (let offset = from; offset < to; offset++) {
-      const posting = ordinals[offset] ?? 0;
-      if (isHit(posting, mark, bits) && found.push(posting & ordinalMask) === take) return false;
-    }
-    return true;
-  });
+  walk.sequence.spans(rank, walk.high, (chunk, from, to) => collect(walk, chunk, { from, to: Math.min(to, isWhole(walk) ? from + take - found.length : to) }, found) < take);
+  if (found.length > take) found.length = take;
   return found;
+}
+
+/** Adds a span's hits to `found`, and answers how many that holds. */
+function collect({ mark, bits }: Walk, { ordinals }: Chunk, { from, to }: Span, found: number[]): number {
+  for (let offset = from; offset < to; offset++) {
+    const posting = ordinals[offset] ?? 0;
+    if ((posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask))) found.push(posting & ordinalMask);
+  }
+  return found.length;
 }

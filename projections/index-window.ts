@@ -3,7 +3,7 @@ import type { OrderPlace, SortKey } from '../src/resource/list-query.ts';
 import { bitsOf } from './index-bits.ts';
 import type { Orders } from './index-orders.ts';
 import type { Selected } from './index-plan.ts';
-import { hitsBefore, hitsIn, isHit, ordinalsFrom, rankOfHit, type Slice, type Walk } from './index-walk.ts';
+import { hitsBefore, hitsIn, isHit, ordinalsFrom, rankForward, rankOfHit, type CountedWalk, type Slice, type Walk } from './index-walk.ts';
 import { greatestMark, leastMark, ordinalMask, type Chunk } from './ordered-sequence.ts';
 
 /**
@@ -55,7 +55,7 @@ export function placeOf({ orders, sort }: Ordering, ordinal: number): OrderPlace
   return { keys, ...orders.rows.tie(ordinal) };
 }
 
-type Source = { readonly kind: 'listed'; readonly ordinals: readonly number[] } | { readonly kind: 'walk'; readonly walk: Walk };
+type Source = { readonly kind: 'listed'; readonly ordinals: readonly number[] } | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
 /** Few objects are sorted by themselves; more are met on a walk along the whole order. */
 function sourceOf({ orders, sort }: Ordering, selected: Selected): Source {
@@ -72,7 +72,7 @@ function sourceOf({ orders, sort }: Ordering, selected: Selected): Source {
   }
 }
 
-function filtered({ rows }: Orders, selected: Extract<Selected, { kind: 'bits' | 'listed' }>, whole: Omit<Walk, 'bits' | 'total'>): Source {
+function filtered({ rows }: Orders, selected: Extract<Selected, { kind: 'bits' | 'listed' }>, whole: Omit<Walk, 'bits'>): Source {
   if (selected.kind === 'listed') {
     const { ordinals } = selected;
     return isSortedSooner(ordinals.length, rows.size)
@@ -91,7 +91,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
   return sort.length > 1 || sort[0]?.direction === 'desc';
 }
 
-function groupedSlice(ordering: Ordering, walk: Walk, { skip, take }: Slice): readonly number[] {
+function groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): readonly number[] {
   const descending = ordering.sort[0]?.direction === 'desc';
   // Groups lie alike in both directions, so the group at a place counted from the end is the group there.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
@@ -105,22 +105,22 @@ function groupedSlice(ordering: Ordering, walk: Walk, { skip, take }: Slice): re
   return found;
 }
 
-/** The part of a walk with one key; its `total` is not known. */
-function groupOf(walk: Walk, key: IndexKey): Walk {
-  const low = Math.min(Math.max(walk.low, walk.sequence.lower(key)), walk.high);
-  const high = Math.min(walk.high, Math.max(low, walk.sequence.upper(key)));
-  return { ...walk, low, high };
+/** The part of a walk with one key. */
+function groupOf({ sequence, low: first, high: end, mark, bits }: Walk, key: IndexKey): Walk {
+  const low = Math.min(Math.max(first, sequence.lower(key)), end);
+  const high = Math.min(end, Math.max(low, sequence.upper(key)));
+  return { sequence, low, high, mark, bits };
 }
 
 function membersOf({ orders, sort }: Ordering, group: Walk, slice: Slice): readonly number[] {
   const rest = sort.slice(1);
   if (rest.length > 0) return sliceOf({ orders, sort: rest }, { kind: 'listed', ordinals: ordinalsFrom(group, group.low, Infinity) }, slice);
-  return ordinalsFrom(group, group.low, slice.skip + slice.take).slice(slice.skip);
+  return ordinalsFrom(group, rankForward(group, slice.skip), slice.take);
 }
 
 /** Adds the groups of `walk` to `found`, the first one of its order first, until there are `take`. */
 function appendGroups(ordering: Ordering, walk: Walk, found: number[], take: number): void {
-  const { sequence, mark, bits } = walk;
+  const { sequence } = walk;
   const descending = ordering.sort[0]?.direction === 'desc';
   const rest = { orders: ordering.orders, sort: ordering.sort.slice(1) };
   /** Of one key, in the order they were met. */
@@ -135,7 +135,7 @@ function appendGroups(ordering: Ordering, walk: Walk, found: number[], take: num
   };
   const meet = (chunk: Chunk, offset: number): boolean => {
     const posting = chunk.ordinals[offset] ?? 0;
-    if (!isHit(posting, mark, bits)) return true;
+    if (!isHit(posting, walk)) return true;
     const key = sequence.keyIn(chunk, offset);
     if (key !== groupKey && group.length > 0 && !flush()) return false;
     groupKey = key;

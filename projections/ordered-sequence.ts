@@ -15,6 +15,8 @@ export type Chunk = {
   /** Keys beside the postings where an object may have several; elsewhere they are read from the column. */
   readonly keys: IndexKey[] | undefined;
   length: number;
+  /** The key of the last posting: a search over chunks reads nothing else of them. */
+  last: IndexKey;
 };
 
 export const chunkPostingsMax = 512;
@@ -30,6 +32,8 @@ export const ordinalMask = 0x1fffffff;
 export type KeySource = { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
 type Probe = Tie & { readonly key: IndexKey };
+/** Asked with the key at the offset. */
+type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
 type Spot = { readonly chunk: number; readonly offset: number };
 /** Answers false to stop. */
 export type Visit = (chunk: Chunk, from: number, to: number) => boolean;
@@ -61,7 +65,8 @@ export class OrderedSequence {
       const length = Math.min(loadedPostings, postings.length - start);
       const ordinals = new Uint32Array(chunkPostingsMax);
       ordinals.set(postings.subarray(start, start + length));
-      this.#chunks.push({ ordinals, keys: this.#keyed ? Array.from({ length }, (_, place) => keyAt(start + place)) : undefined, length });
+      const keys = this.#keyed ? Array.from({ length }, (_, place) => keyAt(start + place)) : undefined;
+      this.#chunks.push(this.#sealed({ ordinals, keys, length, last: 0 }));
     }
     this.#size = postings.length;
     this.#starts = undefined;
@@ -76,6 +81,7 @@ export class OrderedSequence {
     at.ordinals[offset] = posting;
     at.keys?.splice(offset, 0, sharedKey(at.keys, offset, key));
     at.length += 1;
+    this.#sealed(at);
     this.#size += 1;
     this.#starts = undefined;
   }
@@ -90,35 +96,34 @@ export class OrderedSequence {
     chunk.length -= 1;
     this.#size -= 1;
     this.#starts = undefined;
+    this.#sealed(chunk);
     if (chunk.length < chunkPostingsMax / 4) this.#shrink(place);
   }
 
   /** The first rank whose key is not before `key`. */
   lower(key: IndexKey): number {
-    return this.#rank(this.#find((chunk, offset) => this.keyIn(chunk, offset) < key));
+    return this.#rank(this.#find((at) => at < key));
   }
 
   /** The first rank whose key is after `key`. */
   upper(key: IndexKey): number {
-    return this.#rank(this.#find((chunk, offset) => this.keyIn(chunk, offset) <= key));
+    return this.#rank(this.#find((at) => at <= key));
   }
 
   /** The first rank whose key neither is before `prefix` nor begins with it. */
   beyondPrefix(prefix: string): number {
-    return this.#rank(this.#find((chunk, offset) => {
-      const key = String(this.keyIn(chunk, offset));
-      return key < prefix || key.startsWith(prefix);
-    }));
+    return this.#rank(this.#find((key) => key < prefix || String(key).startsWith(prefix)));
   }
 
   /** The first rank after the place of `key` and `tie`, whether or not an object stands there. */
   after(key: IndexKey, tie: Tie): number {
-    return this.#rank(this.#find((chunk, offset) => this.#compare(chunk, offset, { key, ...tie }) <= 0));
+    const probe = { key, ...tie };
+    return this.#rank(this.#find((at, chunk, offset) => this.#compare(at, { chunk, offset }, probe) <= 0));
   }
 
   /** The ordinal of the first posting with `key`. */
   first(key: IndexKey): number | undefined {
-    const { chunk: place, offset } = this.#find((at, each) => this.keyIn(at, each) < key);
+    const { chunk: place, offset } = this.#find((at) => at < key);
     const chunk = this.#chunks[place];
     if (chunk === undefined || offset >= chunk.length || this.keyIn(chunk, offset) !== key) return undefined;
     return (chunk.ordinals[offset] ?? 0) & ordinalMask;
@@ -127,7 +132,7 @@ export class OrderedSequence {
   keyAt(rank: number): IndexKey {
     const { chunk, offset } = this.#spot(rank);
     const at = this.#chunks[chunk];
-    if (at === undefined) throw new RangeError(`an order of ${String(this.#size)} postings has none at ${String(rank)}`);
+    if (at === undefined || offset < 0 || offset >= at.length) throw new RangeError(`an order of ${String(this.#size)} postings has none at ${String(rank)}`);
     return this.keyIn(at, offset);
   }
 
@@ -166,25 +171,24 @@ export class OrderedSequence {
     }
   }
 
-  #beforeProbe(posting: number, key: IndexKey): (chunk: Chunk, offset: number) => boolean {
+  #beforeProbe(posting: number, key: IndexKey): IsBefore {
     const probe: Probe = { key, ...this.#rows.tie(posting & ordinalMask) };
-    return (chunk, offset) => this.#compare(chunk, offset, probe) < 0;
+    return (at, chunk, offset) => this.#compare(at, { chunk, offset }, probe) < 0;
   }
 
-  #compare(chunk: Chunk, offset: number, probe: Probe): number {
-    const key = this.keyIn(chunk, offset);
+  #compare(key: IndexKey, { chunk, offset }: { readonly chunk: Chunk; readonly offset: number }, probe: Probe): number {
     if (key !== probe.key) return key < probe.key ? -1 : 1;
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
   /** The first posting that is not before; the end of the last chunk when all are. */
-  #find(isBefore: (chunk: Chunk, offset: number) => boolean): Spot {
+  #find(isBefore: IsBefore): Spot {
     let low = 0;
     let high = this.#chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const chunk = this.#chunks[middle];
-      if (chunk !== undefined && isBefore(chunk, chunk.length - 1)) low = middle + 1;
+      if (chunk !== undefined && isBefore(chunk.last, chunk, chunk.length - 1)) low = middle + 1;
       else high = middle;
     }
     const chunk = this.#chunks[low];
@@ -193,7 +197,7 @@ export class OrderedSequence {
     let to = chunk.length - 1;
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (isBefore(chunk, middle)) from = middle + 1;
+      if (isBefore(this.keyIn(chunk, middle), chunk, middle)) from = middle + 1;
       else to = middle;
     }
     return { chunk: low, offset: from };
@@ -243,12 +247,19 @@ export class OrderedSequence {
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
     right.length = chunk.length - kept;
     chunk.length = kept;
+    this.#sealed(chunk);
+    this.#sealed(right);
     this.#chunks.splice(place + 1, 0, right);
     return offset <= kept && kept < chunkPostingsMax ? { at: chunk, offset } : { at: right, offset: offset - kept };
   }
 
   #newChunk(): Chunk {
-    return { ordinals: new Uint32Array(chunkPostingsMax), keys: this.#keyed ? [] : undefined, length: 0 };
+    return { ordinals: new Uint32Array(chunkPostingsMax), keys: this.#keyed ? [] : undefined, length: 0, last: 0 };
+  }
+
+  #sealed(chunk: Chunk): Chunk {
+    if (chunk.length > 0) chunk.last = this.keyIn(chunk, chunk.length - 1);
+    return chunk;
   }
 
   /** A small chunk is joined to a neighbour with room to spare, so that removals give memory back. */
@@ -265,6 +276,7 @@ export class OrderedSequence {
     target.ordinals.set(source.ordinals.subarray(0, source.length), target.length);
     target.keys?.push(...(source.keys ?? []));
     target.length += source.length;
+    target.last = source.last;
     this.#chunks.splice(left + 1, 1);
   }
 }

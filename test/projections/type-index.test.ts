@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { TypeIndex, buildTypeIndex } from '../../projections/type-index.ts';
+import { entryOf } from '../../src/resource/index-definition.ts';
+import { matches } from '../../src/resource/match.ts';
+import type { OrderPlace } from '../../src/resource/list-query.ts';
+import type { ResourceObject } from '../../src/resource/object.ts';
+import type { IndexDefinition } from '../../src/resource/resource-type.ts';
+import { boundQuery, definitionsOf, fields, naiveNames, objectOf, queryOf, type Field, type NaiveQuery } from './type-index-oracle.ts';
+
+const numRuns = Number(process.env['PBT_RUNS'] ?? 150);
+
+const names = fc.integer({ min: 0, max: 30 }).map((number) => `thing-${String(number)}`);
+const someFields = fc.shuffledSubarray([...fields]);
+
+type Write = { readonly kind: 'put'; readonly object: ResourceObject } | { readonly kind: 'remove'; readonly name: string };
+
+const writeOf = (declared: readonly Field[]): fc.Arbitrary<Write> => fc.oneof(
+  { arbitrary: fc.record({ kind: fc.constant('put' as const), object: objectOf(declared, names) }), weight: 4 },
+  { arbitrary: fc.record({ kind: fc.constant('remove' as const), name: names }), weight: 1 },
+);
+
+const noPause = async (): Promise<void> => Promise.resolve();
+
+function apply(write: Write, index: TypeIndex, held: { readonly objects: Map<string, ResourceObject>; readonly definitions: readonly IndexDefinition[] }): void {
+  if (write.kind === 'remove') {
+    held.objects.delete(write.name);
+    index.remove({ name: write.name });
+  } else {
+    held.objects.set(write.object.metadata.name, write.object);
+    index.put(entryOf(held.definitions, write.object));
+  }
+}
+
+const allOf = (index: TypeIndex, query: NaiveQuery, definitions: readonly IndexDefinition[]): readonly string[] =>
+  index.query({ ...boundQuery(query, definitions), window: { kind: 'all' } }).names;
+
+async function bulk(definitions: readonly IndexDefinition[], objects: Iterable<ResourceObject>): Promise<TypeIndex> {
+  return buildTypeIndex(definitions, [[...objects].map((object) => entryOf(definitions, object))], { pause: noPause });
+}
+
+/** Everything one query can be asked for agrees with `expected`, the names of all that match in order. */
+function agrees(index: TypeIndex, query: ReturnType<typeof boundQuery>, expected: readonly string[], size: number): string | undefined {
+  const all = index.query({ ...query, window: { kind: 'all' } });
+  if (all.names.join() !== expected.join() || all.total !== expected.length || all.remaining !== 0 || all.next !== undefined) return `all: ${all.names.join()} is not ${expected.join()}`;
+  const pages = Math.ceil(expected.length / size) + 1;
+  for (const page of new Set([1, 2, Math.ceil(pages / 2), pages - 1, pages].filter((number) => number >= 1))) {
+    const result = index.query({ ...query, window: { kind: 'page', page, size } });
+    const names = expected.slice((page - 1) * size, page * size);
+    if (result.names.join() !== names.join() || result.total !== expected.length) return `page ${String(page)} of ${String(size)}: ${result.names.join()} is not ${names.join()}`;
+    if (result.remaining !== Math.max(0, expected.length - page * size)) return `page ${String(page)} of ${String(size)}: ${String(result.remaining)} remain`;
+  }
+  return undefined;
+}
+
+function chain(index: TypeIndex, query: ReturnType<typeof boundQuery>, limit: number, between: () => void = () => undefined): readonly string[] {
+  const seen: string[] = [];
+  let after: OrderPlace | undefined;
+  do {
+    const result = index.query({ ...query, window: { kind: 'after', limit, after } });
+    seen.push(...result.names);
+    after = result.next;
+    between();
+  } while (after !== undefined);
+  return seen;
+}
+
+test('after any writes an index answers what filtering and sorting the objects answers', async (t) => {
+  const scenario = someFields.chain((declared) => fc.record({
+    declared: fc.constant(declared),
+    writes: fc.array(writeOf(declared), { maxLength: 60 }),
+    queries: fc.array(queryOf(declared), { minLength: 1, maxLength: 5 }),
+    size: fc.integer({ min: 1, max: 7 }),
+  }));
+  await fc.assert(fc.asyncProperty(scenario, async ({ declared, writes, queries, size }) => {
+    const definitions = definitionsOf(declared);
+    const index = new TypeIndex(definitions);
+    const objects = new Map<string, ResourceObject>();
+    for (const write of writes) apply(write, index, { objects, definitions });
+    const rebuilt = await bulk(definitions, objects.values());
+    for (const query of queries) {
+      const expected = naiveNames(objects.values(), query);
+      const bound = boundQuery(query, definitions);
+      const problem = agrees(index, bound, expected, size) ?? agrees(rebuilt, bound, expected, size);
+      if (problem !== undefined) throw new Error(problem);
+      if (chain(index, bound, size).join() !== expected.join()) throw new Error('a chain differs');
+      const matched = [...objects.values()].filter((object) => matches(bound.selection, entryOf(definitions, object))).map(({ metadata }) => metadata.name);
+      if (matched.toSorted().join() !== expected.toSorted().join()) throw new Error(`a watch would see ${matched.join()}, not ${expected.join()}`);
+    }
+    if (index.size !== objects.size) throw new Error('size');
+  }), { numRuns });
+  t.pass();
+});
+
+test('a chain of pages meets every object that stays exactly once, whatever else is written meanwhile', async (t) => {
+  const stays = fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 20 });
+  const scenario = fc.record({ names: stays, query: queryOf(fields), limit: fc.integer({ min: 1, max: 4 }) }).chain(({ names: kept, query, limit }) => fc.record({
+    query: fc.constant(query),
+    limit: fc.constant(limit),
+    objects: fc.tuple(...kept.map((number) => objectOf(fields, fc.constant(`stays-${String(number)}`)))),
+    writes: fc.array(fc.array(writeOf(fields), { maxLength: 4 }), { maxLength: 20 }),
+  }));
+  const definitions = definitionsOf(fields);
+  await fc.assert(fc.asyncProperty(scenario, async ({ query, limit, objects, writes }) => {
+    const index = await bulk(definitions, objects);
+    const others = new Map<string, ResourceObject>();
+    const rounds = [...writes];
+    const seen = chain(index, boundQuery(query, definitions), limit, () => {
+      for (const write of rounds.pop() ?? []) apply(write, index, { objects: others, definitions });
+    });
+    const kept = seen.filter((name) => name.startsWith('stays-'));
+    if (kept.join() !== naiveNames(objects, query).join()) throw new Error(`${kept.join()} is not ${naiveNames(objects, query).join()}`);
+  }), { numRuns });
+  t.pass();
+});
+
+/** A small seeded generator: thousands of objects are drawn faster so than by an arbitrary, and a seed reproduces them. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = state + 0x6d2b79f5 | 0;
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
+    return ((mixed ^ mixed >>> 14) >>> 0) % below;
+  };
+}
+
+function drawn(below: (limit: number) => number, number: number): ResourceObject {
+  const word = (): string => `${['alpha', 'beta', 'a', '', '\u{1f600}', '\ue001', 'Zu'][below(7)]!}${['', ' and then some more', 'x'][below(3)]!}${below(4) === 0 ? String(below(100_000)) : ''}`;
+  return {
+    apiVersion: 'example.org/v1', kind: 'Thing',
+    metadata: {
+      name: `thing-${String(number)}`, uid: 'u', version: 0, generation: 1,
+      creationTimestamp: new Date(1_700_000_000_000 + below(500)).toISOString(),
+      labels: { app: ['a', 'b', 'a b'][below(3)]!, ...(below(2) === 0 ? { tier: String(below(400)) } : {}) },
+    },
+    spec: {
+      title: below(10) === 0 ? undefined : word(), size: below(5) === 0 ? undefined : below(3) === 0 ? below(1e9) - 5e8 : below(20) - 10, open: below(2) === 0,
+      due: below(2) === 0 ? undefined : new Date(1_600_000_000_000 + below(1e9)).toISOString(),
+      tags: Array.from({ length: below(4) }, word), scores: Array.from({ length: below(3) }, () => below(300)),
+    },
+  };
+}
+
+test('thousands of objects, loaded at once or one by one, answer alike and rightly', { timeout: 120_000 }, async (t) => {
+  const definitions = definitionsOf(fields);
+  await fc.assert(fc.asyncProperty(fc.integer(), fc.array(queryOf(fields), { minLength: 12, maxLength: 12 }), fc.constantFrom(1, 20, 700), async (seed, queries, size) => {
+    const below = random(seed);
+    const objects = new Map<string, ResourceObject>();
+    const first = Array.from({ length: 2_500 }, (_, number) => drawn(below, number));
+    const loaded = await bulk(definitions, first);
+    for (const object of first) objects.set(object.metadata.name, object);
+    for (let count = 0; count < 1_500; count++) {
+      const write: Write = below(3) === 0 ? { kind: 'remove', name: `thing-${String(below(3_000))}` } : { kind: 'put', object: drawn(below, below(3_000)) };
+      apply(write, loaded, { objects, definitions });
+    }
+    for (const query of queries) {
+      const expected = naiveNames(objects.values(), query);
+      const problem = agrees(loaded, boundQuery(query, definitions), expected, size);
+      if (problem !== undefined) throw new Error(problem);
+    }
+    const chained = queries.find(({ sort }) => sort.length > 1) ?? queries[0]!;
+    if (chain(loaded, boundQuery(chained, definitions), 400).join() !== naiveNames(objects.values(), chained).join()) throw new Error('a chain differs');
+    for (const name of [...objects.keys()]) apply({ kind: 'remove', name }, loaded, { objects, definitions });
+    if (loaded.size !== 0 || allOf(loaded, queries[0]!, definitions).length !== 0) throw new Error('something is left');
+  }), { numRuns: Math.max(1, Math.ceil(numRuns / 25)) });
+  t.pass();
+});
+
+test('a unique value leads to its holder', async (t) => {
+  const definitions = definitionsOf(fields);
+  const below = random(1);
+  const index = await bulk(definitions, [drawn(below, 1)]);
+  t.equal(index.has(0, 'thing-1'), 'thing-1');
+  t.equal(index.has(0, 'thing-2'), undefined);
+  t.throws(() => index.has(99, 'x'), RangeError);
+});
+
+test('a load pauses between slices and between orders', async (t) => {
+  const definitions = definitionsOf(fields);
+  const below = random(1);
+  let pauses = 0;
+  const batches = [1, 2, 3].map((number) => [entryOf(definitions, drawn(below, number))]);
+  await buildTypeIndex(definitions, batches, { pause: async () => { pauses += 1; await Promise.resolve(); } });
+  t.ok(pauses >= batches.length + definitions.length, String(pauses));
+});
