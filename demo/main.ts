@@ -94,6 +94,9 @@ function escapeValue(value: string): string {
   return value.replaceAll(/[\\,=()]/gu, (character) => `\\${character}`);
 }
 
+// Whoever read the report has read enough.
+process.stdout.on('error', () => { process.exit(0); });
+
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

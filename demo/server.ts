@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Config } from '../src/config.ts';
 
@@ -29,22 +30,42 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
+/** Ends the server when its standard input does: with the demo, however that ends. */
+const endWithInput = "process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();";
+/** A server whose demo was just killed still holds DATA_DIR while it drains. */
+const startAttemptsMax = 20;
+const startPauseMs = 600;
+
 async function startServer(environment: NodeJS.ProcessEnv, config: Config): Promise<Found> {
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await tryStart(environment, config, attempt === startAttemptsMax);
+    if (found !== undefined) return found;
+    if (attempt === startAttemptsMax) throw new Error('the server ended before it was ready');
+    await sleep(startPauseMs);
+  }
+}
+
+/** undefined when the server ended before it was ready; why, it says itself at the last attempt. */
+async function tryStart(environment: NodeJS.ProcessEnv, config: Config, last: boolean): Promise<Found | undefined> {
   const program = resolve(import.meta.dirname, '../src/main.js');
-  const child = spawn(process.execPath, [program, 'serve'], {
-    env: { LOG_LEVEL: 'warn', ...environment, PORT: '0', DATA_DIR: config.dataDir }, stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(endWithInput)}`, program, 'serve'], {
+    env: { LOG_LEVEL: 'error', ...environment, PORT: '0', DATA_DIR: config.dataDir }, stdio: 'pipe',
   });
+  const exited = once(child, 'exit');
+  if (last) child.stderr.pipe(process.stderr);
   const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGTERM');
+    child.stdin.end();
     await exited;
   };
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /^ledgerplane ready on (http:\S+) /u.exec(line)?.[1];
-    if (url !== undefined) return { url, started: true, stop };
+    if (url === undefined) continue;
+    child.stderr.pipe(process.stderr);
+    return { url, started: true, stop };
   }
-  throw new Error('the server ended before it was ready');
+  child.stderr.resume();
+  await exited;
+  return undefined;
 }
 
 /** The administrator's: given, or as the server drew it at its first start. */
