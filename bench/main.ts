@@ -25,6 +25,7 @@ async function main(): Promise<void> {
   if (wanted.length === 0) throw new RangeError(`--only takes ${measures.map(({ name }) => name).join(', ')}`);
   if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
   const bench = new Bench({ quick: values.quick, profileDir: values['cpu-prof'] });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void bench.close().then(() => process.exit(130)); });
   let short = 0;
   try {
     for (const measure of wanted) short += await run(measure, bench, values.json ? printJson : printText);

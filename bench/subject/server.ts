@@ -24,14 +24,17 @@ export const headers = { Host: '127.0.0.1', Authorization: authorization };
 const program = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
+/** Ends the server when its standard input does: with the bench, however that ends. */
+const endWithInput = `data:text/javascript,${encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();")}`;
+
 export async function startSubject(dataDir: string, nodeArgs: readonly string[] = []): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
-  const child = spawn(process.execPath, [...nodeArgs, program, 'serve'], {
+  const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
     cwd: dirname(dataDir),
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const { url, events } = await readyLine(child);
   const startMs = performance.now() - began;
