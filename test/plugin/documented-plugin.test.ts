@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { startTestServer } from '../support/start-server.ts';
+import { repository } from '../architecture/repository.ts';
+import { temporaryFolder, writePlugins } from './host-stage.ts';
+
+/** Fenced blocks whose first line is a comment with a path: what the page tells its reader to write. */
+function filesIn(markdown: string): Readonly<Record<string, string>> {
+  const blocks = [...markdown.matchAll(/^```(?:js|yaml)\n(?:#|\/\/) (\S+\/\S+)\n([\s\S]*?)^```/gmu)];
+  return Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
+}
+
+t.test('the plugin of docs/plugins.md, written down as it stands there, runs', async (t) => {
+  const files = filesIn(await readFile(join(repository, 'docs', 'plugins.md'), 'utf8'));
+  t.same(Object.keys(files), ['widgets/plugin.yaml', 'widgets/main.mjs', 'widgets/extensions/starters.yaml']);
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { '.': files });
+  const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
+  t.teardown(() => server.remove());
+  const get = async (path: string): Promise<unknown> => (await server.call(path)).json();
+  t.match(await get('/apis/plugin.svc.run/v1alpha1/plugins/widgets'), { status: { phase: 'started' } });
+  t.match(await get('/apis/widgets.example.com/v1alpha1/widgets?fieldSelector=spec.size>=1&sort=spec.title,asc'), { total: 1, items: [{ metadata: { name: 'starter' } }] });
+  t.same(await get('/apis/api.widgets.example.com/v1alpha1/widgets/starter/label'), { label: 'A first widget (1)' });
+});
