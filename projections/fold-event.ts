@@ -1,7 +1,7 @@
-import { answerBytes, decodeEvent, isObjectEvent } from '../src/log/event-codec.ts';
+import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
 import { LogCorruptError, type RecordedEvent } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { IndexEntry, TypeKey } from '../src/resource/index-entry.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { encodeEntry } from './entry-codec.ts';
@@ -16,29 +16,33 @@ const none = new Uint8Array(0);
 
 /** Writes one event's rows and answers what changed; undefined when no object did (a fence on a name without one). */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined }): Change | undefined {
+  const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
   if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
   const type = known.type(key);
-  const previous = recorded.revision === 0 ? undefined : known.rows.row(key, name);
-  const before = previous === undefined || type === undefined ? undefined : entryBeside(previous, type);
-  const at = { position: recorded.position, revision: recorded.revision };
-  if (event.object === undefined) {
-    writer.putGone(key, name, recorded.revision);
-    return undefined;
-  }
-  const bytes = answerBytes(decoded, recorded.data, recorded.position.toString());
-  const previousBytes = previous === undefined ? undefined : (): Uint8Array => decodeRow(previous).answer;
-  const shared = { type: key, name, ...at, bytes, before, previousBytes, ...marks(event.object) };
-  if (event.type === 'ObjectDeleted') {
-    writer.putGone(key, name, recorded.revision);
-    return { ...shared, kind: 'deleted', after: undefined };
-  }
-  const after = type === undefined ? undefined : entryOrEmpty(type, event.object);
+  const previous = revision === 0 ? undefined : known.rows.row(key, name);
+  if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putGone(key, name, revision);
+  if (event.object === undefined) return undefined;
+  const bytes = answerBytes(decoded, recorded.data, position.toString());
+  const marked = marks(event.object);
+  const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
+  if (event.type === 'ObjectDeleted') return { ...shared, kind: 'deleted', after: undefined };
+  const after = type === undefined ? undefined : knownEntry(decoded, type) ?? entryOrEmpty(type, event.object);
   const entry = type === undefined || after === undefined ? none : encodeEntry(after, type.fingerprint);
-  writer.putRow(key, name, encodeRow({ ...at, ...marks(event.object), entry, answer: bytes }), { recreated: recorded.revision > 0 && previous === undefined });
+  writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
   return { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
+}
+
+function before(previous: Buffer | undefined, type: ResourceType | undefined): Pick<Change, 'before' | 'previousBytes'> {
+  if (previous === undefined) return { before: undefined, previousBytes: undefined };
+  return { before: type === undefined ? undefined : entryBeside(previous, type), previousBytes: () => decodeRow(previous).answer };
+}
+
+/** What the write door found when it decided on this event, if it was of this very declaration. */
+function knownEntry({ indexed }: DecodedEvent, { fingerprint }: ResourceType): IndexEntry | undefined {
+  return indexed?.fingerprint === fingerprint ? indexed.entry : undefined;
 }
 
 function marks(object: ResourceObject): { readonly deletionRequested: boolean; readonly finalizers: boolean } {

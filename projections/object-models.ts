@@ -1,5 +1,6 @@
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
+import { nameLengthMax } from '../src/limits.ts';
 import { logStart, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -54,14 +55,15 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
-    const row = this.#tables.row(type, name);
+    // A longer name is no object's, and no key of the table either.
+    const row = name.length > nameLengthMax ? undefined : this.#tables.row(type, name);
     return row === undefined ? undefined : storedOf(row);
   }
 
   head(type: TypeKey, name: string): StreamHead {
     const stored = this.get(type, name);
     if (stored !== undefined) return { kind: 'live', stored };
-    const revision = this.#tables.gone(type, name);
+    const revision = name.length > nameLengthMax ? undefined : this.#tables.gone(type, name);
     return revision === undefined ? { kind: 'absent' } : { kind: 'gone', revision };
   }
 

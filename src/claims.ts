@@ -37,15 +37,17 @@ export function claimStream(type: TypeKey, value: HeldValue): StreamName {
 export async function claimValue(dependencies: ClaimsDependencies, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
   const stream = claimStream(claim.type, claim.value);
   const base = ordinal(claim.base);
-  const waited = { until: undefined as number | undefined };
-  for (let attempt = 0; attempt < writeAttemptsMax * 16; attempt += 1) {
+  const waited: Waited = { until: undefined };
+  for (let attempt = 0; attempt < writeAttemptsMax * 16; ) {
     const last = await dependencies.log.readLast(stream);
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await judge(dependencies, claim, { standing, base, waited });
     if (typeof next === 'object') return next;
+    // Waiting for a pending append is bounded by the clock, and must last until the fence.
+    if (next === 'wait') continue;
+    attempt += 1;
     if (next === 'again') continue;
-    const through = standing?.type === 'ValueClaimed' && standing.holder === claim.me ? Math.max(standing.through, base) : base;
-    const event: ClaimEvent = { type: 'ValueClaimed', holder: claim.me, through };
+    const event: ClaimEvent = { type: 'ValueClaimed', holder: claim.me, through: throughOf(standing, claim.me, base) };
     const appended = await append(dependencies, stream, event, last?.revision ?? 'absent');
     if (appended.ok) return { outcome: 'claimed' };
     if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
@@ -53,8 +55,13 @@ export async function claimValue(dependencies: ClaimsDependencies, claim: { read
   return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
 }
 
+/** The highest expected revision of any attempt in this holder's tenure. */
+function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
+  return standing?.type === 'ValueClaimed' && standing.holder === me ? Math.max(standing.through, base) : base;
+}
+
 /** Whether somebody else holds the value now; appends nothing. */
-export async function holderElsewhere(log: EventLog, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
+export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
   const last = await log.readLast(claimStream(claim.type, claim.value));
   const standing = last === undefined ? undefined : claimOf(last);
   if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return undefined;
@@ -63,9 +70,10 @@ export async function holderElsewhere(log: EventLog, claim: { readonly type: Typ
   return head !== undefined && holds(head, claim.value) ? holder : undefined;
 }
 
-type Judgement = { readonly standing: ClaimEvent | undefined; readonly base: number; readonly waited: { until: number | undefined } };
+type Waited = { until: number | undefined };
+type Judgement = { readonly standing: ClaimEvent | undefined; readonly base: number; readonly waited: Waited };
 
-async function judge(dependencies: ClaimsDependencies, claim: { readonly value: HeldValue; readonly me: StreamName }, { standing, waited }: Judgement): Promise<'append' | 'again' | ClaimResult> {
+async function judge(dependencies: ClaimsDependencies, claim: { readonly value: HeldValue; readonly me: StreamName }, { standing, waited }: Judgement): Promise<'append' | 'wait' | 'again' | ClaimResult> {
   if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return 'append';
   const { log, clock } = dependencies;
   const holder = streamName(standing.holder);
@@ -73,15 +81,19 @@ async function judge(dependencies: ClaimsDependencies, claim: { readonly value: 
   const revision = head?.revision ?? -1;
   if (head !== undefined && holds(head, claim.value)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
+  if (revision === standing.through) return outwait(dependencies, { holder, head }, waited);
   // Behind what the claim's writer saw: this read is stale, as a later one will show.
-  if (revision < standing.through) {
-    await delay(clock, 1);
-    return 'again';
-  }
+  await delay(clock, 1);
+  return 'again';
+}
+
+/** The holder's append may still land: it is given its time, then a fence takes its revision. */
+async function outwait(dependencies: ClaimsDependencies, { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined }, waited: Waited): Promise<'wait' | 'again' | ClaimResult> {
+  const { clock } = dependencies;
   waited.until ??= clock.monotonic() + claimPendingWaitMs;
   if (clock.monotonic() < waited.until) {
     await delay(clock, 5);
-    return 'again';
+    return 'wait';
   }
   waited.until = undefined;
   const fenced = await append(dependencies, holder, fenceOf(head), head?.revision ?? 'absent');

@@ -3,14 +3,15 @@ import { claimValue, holderElsewhere, type ClaimResult } from './claims.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
 import { decide, nameOf, type Decision, type Facts } from './command/decide.ts';
 import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } from './command/event.ts';
-import type { State } from './command/evolve.ts';
+import { initialState, type State } from './command/evolve.ts';
 import type { Rejection } from './command/rejection.ts';
 import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesInFlightMax } from './limits.ts';
 import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
-import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
+import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type RecordedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
-import type { ResourceObject } from './resource/object.ts';
+import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
+import { storedObject } from './resource/shown-object.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
@@ -43,6 +44,8 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
 
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
+  /** The dependencies' log, whose failed reads are told apart from bugs. */
+  readonly #log: Pick<EventLog, 'append' | 'readLast'>;
   /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
   #lastTime: number;
   /** Commands being executed. */
@@ -50,6 +53,8 @@ class WriteDoor {
 
   constructor(dependencies: WriteDoorDependencies) {
     this.#dependencies = dependencies;
+    const { log } = dependencies;
+    this.#log = { append: async (...call) => log.append(...call), readLast: async (stream) => readLastOf(log, stream) };
     this.#lastTime = dependencies.lastEventTime;
   }
 
@@ -58,6 +63,9 @@ class WriteDoor {
     this.#inFlight += 1;
     try {
       return await this.#decideUntilSettled(type, command, context);
+    } catch (error) {
+      if (error instanceof LogUnreadableError) return rejected(unavailable());
+      throw error;
     } finally {
       this.#inFlight -= 1;
     }
@@ -65,12 +73,13 @@ class WriteDoor {
 
   async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
     const uid = this.#dependencies.uuid();
-    let suffix = this.#dependencies.suffix();
+    const generated = isGenerated(command);
+    let suffix = generated ? this.#dependencies.suffix() : '';
     let draws = 1;
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const outcome = await this.#attempt(type, command, { uid, suffix, context });
       if (outcome === 'again') continue;
-      const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && isGenerated(command);
+      const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && generated;
       if (!collided || draws === generateNameAttemptsMax) return outcome;
       suffix = this.#dependencies.suffix();
       draws += 1;
@@ -81,16 +90,18 @@ class WriteDoor {
   async #attempt(type: ResourceType, command: Command, given: { readonly uid: string; readonly suffix: string; readonly context: WriteContext }): Promise<Attempt> {
     const { context } = given;
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
-    const target: Target = { type, name, stream: streamName(`object:${type.key}/${name}`), state: this.#state(type, name) };
     const now = this.#now();
     const facts: Facts = {
       type, now, uid: given.uid, suffix: given.suffix,
       domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation,
     };
+    // What can name no object is not looked up: neither the log nor the tables take it as a key.
+    if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
+    const target: Target = { type, name, stream: streamName(`object:${type.key}/${name}`), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
     if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
     const metadata: EventMetadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
-    const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata);
+    const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata, decision.entry && { fingerprint: type.fingerprint, entry: decision.entry });
     if (proposed.data.length > objectBytesMax) return rejected(tooLarge(proposed.data.length));
     const refused = await this.#claim(target, decision.event, { metadata, dryRun: context.dryRun });
     if (refused !== undefined) return refused;
@@ -110,11 +121,9 @@ class WriteDoor {
    * (consistency protocol, 4).
    */
   async #confirm(target: Target, decision: Decision): Promise<Attempt> {
-    if (target.name !== '') {
-      const head = await this.#dependencies.log.readLast(target.stream);
-      const folded = target.state.kind === 'absent' ? -1 : target.state.revision;
-      if (head !== undefined && head.revision > folded) return this.#awaitFold(head.position);
-    }
+    const head = await this.#log.readLast(target.stream);
+    const folded = target.state.kind === 'absent' ? -1 : target.state.revision;
+    if (head !== undefined && head.revision > folded) return this.#awaitFold(head.position);
     if (!decision.ok) return decision;
     const { metadata } = decision.object;
     const stored = this.#dependencies.reader.get(target.type.key, metadata.name);
@@ -125,7 +134,8 @@ class WriteDoor {
   /** Claims every unique value the event newly holds, in sorted order; undefined when the append may go out. */
   async #claim(target: Target, event: ObjectEvent, { metadata, dryRun }: { readonly metadata: EventMetadata; readonly dryRun: boolean }): Promise<Attempt | undefined> {
     if (event.values.length === 0) return undefined;
-    const { log, clock, uuid } = this.#dependencies;
+    const { clock, uuid } = this.#dependencies;
+    const log = this.#log;
     const base = expectedOf(target.state);
     for (const value of await this.#newlyHeld(target, event)) {
       const claim = { type: target.type.key, value, me: target.stream, base };
@@ -145,7 +155,7 @@ class WriteDoor {
   /** The event's values less those the object's last event holds: judged from events, not by running index functions. */
   async #newlyHeld(target: Target, event: ObjectEvent): Promise<readonly HeldValue[]> {
     if (target.state.kind !== 'live') return event.values;
-    const last = await this.#dependencies.log.readLast(target.stream);
+    const last = await this.#log.readLast(target.stream);
     const before = last === undefined ? undefined : decodeEvent(last).event;
     if (before === undefined || !isObjectEvent(before)) return event.values;
     const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
@@ -157,7 +167,7 @@ class WriteDoor {
     const outcome = await this.#appendUntilKnown(target.stream, proposed, expected);
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return rejected(unavailable());
-      const head = await this.#dependencies.log.readLast(target.stream);
+      const head = await this.#log.readLast(target.stream);
       return head === undefined ? 'again' : this.#awaitFold(head.position);
     }
     const waited = await this.#awaitFold(outcome.position);
@@ -191,19 +201,29 @@ class WriteDoor {
   }
 }
 
+/** A read of the log that failed: 503, as when it takes no append. */
+class LogUnreadableError extends Error {}
+
+async function readLastOf(log: EventLog, stream: StreamName): Promise<RecordedEvent | undefined> {
+  try {
+    return await log.readLast(stream);
+  } catch (cause) {
+    if (cause instanceof LogCorruptError) throw cause;
+    throw new LogUnreadableError(`${stream} cannot be read`, { cause });
+  }
+}
+
+function refusalOf(decision: Decision, name: string): WriteOutcome {
+  if (decision.ok) throw new Error(`invariant broken: an object called ${JSON.stringify(name)} was accepted`);
+  return decision;
+}
+
 function expectedOf(state: State): ExpectedRevision {
   return state.kind === 'absent' ? 'absent' : state.revision;
 }
 
-/** The object as decisions know it: the answer without the resourceVersion spliced into it. */
-function storedObject(bytes: Uint8Array): ResourceObject {
-  const shown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
-  const { resourceVersion: _spliced, ...metadata } = shown.metadata;
-  return { ...shown, metadata };
-}
-
 function isGenerated(command: Command): boolean {
-  return command.type === 'create' && nameOf(command.object, 'aaaaa') !== nameOf(command.object, 'bbbbb');
+  return command.type === 'create' && nameOf(command.object, 'a') !== nameOf(command.object, 'b');
 }
 
 function rejected(rejection: Rejection): WriteOutcome {

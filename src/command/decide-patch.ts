@@ -1,5 +1,6 @@
-import { applyJsonPatch, applyMergePatch, shownDocument } from '../resource/patch.ts';
+import { applyJsonPatch, applyMergePatch } from '../resource/patch.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
+import { shownObject } from '../resource/shown-object.ts';
 import type { Patch } from './command.ts';
 import type { State } from './evolve.ts';
 import type { Rejection } from './rejection.ts';
@@ -11,7 +12,7 @@ type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly
  * equal to the current ones and so are no precondition; one that it sets to anything else is refused as stale.
  */
 export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
-  const shown = shownDocument(state.object, state.position.toString());
+  const shown = shownObject(state.object, state.position.toString());
   const result = patch.kind === 'merge' ? { ok: true as const, document: applyMergePatch(shown, patch.document) } : applyJsonPatch(shown, patch.operations);
   if (!result.ok) {
     return { ok: false, rejection: result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail) };

@@ -6,10 +6,9 @@ import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import type { Command, Part, Preconditions, WriteContext } from './command.ts';
-import type { ObjectEvent } from './event.ts';
 import type { State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
-import { emit, emitLeaving } from './emit.ts';
+import { emit, emitLeaving, type Emitted } from './emit.ts';
 import { alreadyExists, dottedPath, identityProblem, invalid, notFound, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 import type { Rejection } from './rejection.ts';
 
@@ -28,7 +27,7 @@ export type Facts = {
 };
 
 export type Decision =
-  | { readonly ok: true; readonly event: ObjectEvent; readonly object: ResourceObject; readonly warnings: readonly string[] }
+  | Emitted & { readonly ok: true }
   /** The result equals what is stored: nothing is appended (decision 1.6). */
   | { readonly ok: true; readonly event: undefined; readonly object: ResourceObject; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly rejection: Rejection };
@@ -55,9 +54,11 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
 
 /** The name a create is for; undefined when the body gives neither a name nor a usable prefix. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
-  const draft = draftOf(object);
-  if (draft.name !== undefined) return draft.name;
-  return draft.generateName === undefined ? undefined : draft.generateName.slice(0, generateNameLengthMax) + suffix;
+  const { metadata } = object;
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return undefined;
+  const { name, generateName } = metadata as JsonObject;
+  if (typeof name === 'string' && name !== '') return name;
+  return typeof generateName === 'string' && generateName !== '' ? generateName.slice(0, generateNameLengthMax) + suffix : undefined;
 }
 
 function decideCreate(state: State, object: JsonObject, facts: Facts): Decision {
@@ -130,7 +131,7 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   const { deletionTimestamp, finalizers } = state.object.metadata;
   if (deletionTimestamp === undefined || finalizers !== undefined) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
   const removed = renumbered(state.object, state, { generation: 0 });
-  return { ok: true, event: { type: 'ObjectDeleted', object: removed, values: [] }, object: removed, warnings: [] };
+  return { ok: true, event: { type: 'ObjectDeleted', object: removed, values: [] }, entry: undefined, object: removed, warnings: [] };
 }
 
 /** Why a body is not one for the object its path names. */

@@ -1,11 +1,19 @@
 import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
+import type { IndexEntry } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { IndexDefinition, ResourceType } from '../resource/resource-type.ts';
 import type { ObjectEvent } from './event.ts';
 import { invalid, type Refused } from './refuse.ts';
 
 /** The event that makes `object` what is stored, with every unique value it holds. */
-export type Emitted = Refused | { readonly ok: true; readonly event: ObjectEvent; readonly object: ResourceObject; readonly warnings: readonly string[] };
+export type Emitted = Refused | {
+  readonly ok: true;
+  readonly event: ObjectEvent;
+  /** What the object contributes to its type's indexes, so that the fold need not find it out again; undefined when unknown. */
+  readonly entry: IndexEntry | undefined;
+  readonly object: ResourceObject;
+  readonly warnings: readonly string[];
+};
 
 type Change = {
   readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested';
@@ -16,8 +24,8 @@ type Change = {
 /** Refuses what an index cannot take: every one must be able to, not only the unique ones whose values are claimed. */
 export function emit(type: ResourceType, { event, object, warnings }: Change): Emitted {
   try {
-    entryOf(type.indexes, object);
-    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object) }, object, warnings };
+    const entry = entryOf(type.indexes, object);
+    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object) }, entry, object, warnings };
   } catch (error) {
     if (!(error instanceof IndexValueError)) throw error;
     return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.message }]);
@@ -30,7 +38,7 @@ export function emitLeaving(type: ResourceType, change: Change): Emitted {
   if (emitted.ok) return emitted;
   const { event, object, warnings } = change;
   const able = type.indexes.filter((index) => takes(index, object));
-  return { ok: true, event: { type: event, object, values: heldValues(able, object) }, object, warnings };
+  return { ok: true, event: { type: event, object, values: heldValues(able, object) }, entry: undefined, object, warnings };
 }
 
 function takes(index: IndexDefinition, object: ResourceObject): boolean {

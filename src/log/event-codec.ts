@@ -1,4 +1,5 @@
 import { LogCorruptError, type ProposedEvent, type RecordedEvent } from './log.ts';
+import type { IndexEntry } from '../resource/index-entry.ts';
 import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
@@ -14,7 +15,11 @@ export type DecodedEvent = {
   readonly objectStart: number;
   /** Where `"resourceVersion":"…",` goes: just after `"metadata":{`. -1 when there is no object. */
   readonly spliceAt: number;
+  /** The object's index entry, where the writer knows it: of the type's declaration with this fingerprint. */
+  readonly indexed: KnownEntry | undefined;
 };
+
+export type KnownEntry = { readonly fingerprint: string; readonly entry: IndexEntry };
 
 const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
@@ -27,16 +32,16 @@ const metadataOpening = Buffer.from('"metadata":{');
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
 
-export function encodeEvent(id: string, event: Event, metadata: EventMetadata): ProposedEvent {
+export function encodeEvent(id: string, event: Event, metadata: EventMetadata, indexed?: KnownEntry): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  data[written] = located(event, data);
+  data[written] = located(event, data, indexed);
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
 export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
   const known = (recorded.data as Written)[written];
   if (known !== undefined) return known;
-  return located(decodeData(recorded), buffer(recorded.data));
+  return located(decodeData(recorded), buffer(recorded.data), undefined);
 }
 
 export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
@@ -71,10 +76,10 @@ function dataText(event: Event): string {
   return event.object === undefined ? `{"values":${values}}` : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
 }
 
-function located(event: Event, data: Buffer): DecodedEvent {
-  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1 };
+function located(event: Event, data: Buffer, indexed: KnownEntry | undefined): DecodedEvent {
+  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, indexed };
   const objectStart = data.indexOf(separator) + separator.length;
-  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
+  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length, indexed };
 }
 
 export function isObjectEvent(event: Event): event is ObjectEvent {

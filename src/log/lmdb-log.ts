@@ -48,7 +48,6 @@ class LmdbLog implements EventLog {
   readonly #onFatal: (error: Error) => void;
   readonly #recent: RecentEvents;
   readonly #source: ReadSource;
-  /** Subscriptions being read, each with the position it takes next. */
   readonly #followers = new Set<Follower>();
   /** The last position handed out. */
   #last: number;

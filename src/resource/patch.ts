@@ -1,6 +1,6 @@
 import { deepEqual } from '../base/json.ts';
 import { jsonDepthMax, jsonPatchOperationsMax, objectBytesMax } from '../limits.ts';
-import type { JsonObject, JsonValue, ResourceObject } from './object.ts';
+import type { JsonObject, JsonValue } from './object.ts';
 
 /**
  * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither touches the document it is given, and both see only what
@@ -10,11 +10,6 @@ export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
   /** `malformed`: no patch at all (400). `refused`: a failed test, a missing path, growth past a bound (422). */
   | { readonly ok: false; readonly problem: 'malformed' | 'refused'; readonly detail: string };
-
-/** A stored object as its readers see it, which is what their patches are written against. */
-export function shownDocument(object: ResourceObject, resourceVersion: string): JsonObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion } };
-}
 
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch;

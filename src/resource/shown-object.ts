@@ -1,0 +1,13 @@
+import type { JsonObject, ResourceObject } from './object.ts';
+
+/** An object as its readers see it: what is stored, and the position of its last event as `metadata.resourceVersion`. */
+export function shownObject(object: ResourceObject, resourceVersion: string): JsonObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}
+
+/** The inverse, of an answer's bytes. */
+export function storedObject(answer: Uint8Array): ResourceObject {
+  const shown = JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
+  const { resourceVersion: _shown, ...metadata } = shown.metadata;
+  return { ...shown, metadata };
+}
