@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Test } from 'tap';
+
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { ObjectModels } from '../../projections/object-models.ts';
+import { follow } from '../../projections/runner.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
+import type { Event } from '../../src/command/event.ts';
+import { createWriteDoor, type Execute } from '../../src/execute.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { logStart, streamName, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
+import type { Metadata, ResourceObject } from '../../src/resource/object.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { FakeClock } from './fake-clock.ts';
+import { domain, widgets } from './given.ts';
+import { idOf } from './id-of.ts';
+import { MemoryLog } from './memory-log.ts';
+
+export type Shown = ResourceObject & { readonly metadata: Metadata & { readonly resourceVersion?: string } };
+
+export type WritingOptions = {
+  /** What stands between the door and the log. */
+  readonly through?: (log: EventLog) => EventLog;
+  readonly suffixes?: readonly string[];
+  readonly lastEventTime?: number;
+};
+
+const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client' };
+
+/** The write door over a log in memory and the real read models; time passes only while a write waits. */
+export class Writing {
+  readonly log: EventLog;
+  readonly models: ObjectModels;
+  readonly clock: FakeClock;
+  readonly execute: Execute;
+
+  private constructor(log: EventLog, models: ObjectModels, clock: FakeClock, options: WritingOptions) {
+    this.log = log;
+    this.models = models;
+    this.clock = clock;
+    let drawn = 0;
+    let ids = 0;
+    const suffixes = options.suffixes ?? [];
+    this.execute = createWriteDoor({
+      log: options.through?.(log) ?? log,
+      reader: models, clock, domain,
+      uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
+      suffix: () => { drawn += 1; return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0'); },
+      lastEventTime: options.lastEventTime ?? 0,
+    });
+  }
+
+  static async open(t: Test, options: WritingOptions = {}): Promise<Writing> {
+    const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-writing-'));
+    const clock = new FakeClock();
+    const log = new MemoryLog();
+    const tables = new LmdbTables(dir);
+    const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => (key === widgets.key ? widgets : undefined), clock });
+    await models.buildIndexes(widgets);
+    const stop = new AbortController();
+    const folding = follow(log, models, stop.signal);
+    t.teardown(async () => {
+      stop.abort();
+      await log.close();
+      await folding;
+      await tables.close();
+      await rm(dir, { recursive: true, force: true });
+    });
+    return new Writing(log, models, clock, options);
+  }
+
+  async write(command: Command, changes: Partial<WriteContext> & { readonly type?: ResourceType } = {}): Promise<WriteOutcome> {
+    const { type = widgets, ...changed } = changes;
+    return this.settle(this.execute(type, command, { ...context, ...changed }));
+  }
+
+  /** All at once. */
+  async race(commands: readonly Command[]): Promise<readonly WriteOutcome[]> {
+    return this.settle(Promise.all(commands.map((command) => this.execute(widgets, command, context))));
+  }
+
+  /** Lets time pass, slowly, until `promise` is settled. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    const state = { settled: false };
+    const end = (): void => { state.settled = true; };
+    promise.then(end, end);
+    for (let turn = 0; !state.settled; turn += 1) {
+      await nextTurn();
+      if (turn % 4 === 3) this.clock.advance(1);
+    }
+    return promise;
+  }
+
+  object(name = 'w1'): Shown | undefined {
+    const stored = this.models.get(widgets.key, name);
+    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+  }
+
+  /** The whole log, or one object's stream. */
+  async recorded(name?: string): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for await (const batch of this.log.readAll({ after: logStart })) events.push(...batch);
+    return name === undefined ? events : events.filter(({ stream }) => stream === streamOf(name));
+  }
+
+  async events(name = 'w1'): Promise<readonly Event[]> {
+    return (await this.recorded(name)).map((recorded) => decodeEvent(recorded).event);
+  }
+}
+
+export function streamOf(name: string) {
+  return streamName(`object:${widgets.key}/${name}`);
+}
+
+/** The answer's object; throws for a rejection, naming it. */
+export function shown(outcome: WriteOutcome): Shown {
+  if (!outcome.ok) throw new Error(`rejected: ${outcome.rejection.reason}: ${outcome.rejection.detail}`);
+  return JSON.parse(Buffer.from(outcome.bytes).toString('utf8')) as Shown;
+}
+
+/** `ok`, or the reason of the rejection. */
+export function verdict(outcome: WriteOutcome): string {
+  return outcome.ok ? 'ok' : outcome.rejection.reason;
+}
+
+/** How many outcomes came to each verdict. */
+export function tally(outcomes: readonly WriteOutcome[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[verdict(outcome)] = (counts[verdict(outcome)] ?? 0) + 1;
+  return counts;
+}
+
+/** A log that is `log` but for what `changes` says. */
+export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
+  return {
+    append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream), readAll: (options) => log.readAll(options),
+    subscribe: (options) => log.subscribe(options), head: () => log.head(), readAt: (position) => log.readAt(position), identity: () => log.identity(), close: () => log.close(),
+    ...changes,
+  };
+}
