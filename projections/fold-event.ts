@@ -2,10 +2,11 @@ import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../s
 import { LogCorruptError, type RecordedEvent } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
 import type { IndexEntry, TypeKey } from '../src/resource/index-entry.ts';
+import { entryOfFact } from '../src/resource/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { encodeEntry } from './entry-codec.ts';
-import { entryBeside, entryOrEmpty } from './index-entries.ts';
+import { entryBeside } from './index-entries.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { decodeRow, encodeRow } from './row.ts';
 
@@ -29,7 +30,7 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { read
   const marked = marks(event.object);
   const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
   if (event.type === 'ObjectDeleted') return { ...shared, kind: 'deleted', after: undefined };
-  const after = type === undefined ? undefined : knownEntry(decoded, type) ?? entryOrEmpty(type, event.object);
+  const after = type === undefined ? undefined : knownEntry(decoded, type) ?? entryOfFact(type.indexes, event.object);
   const entry = type === undefined || after === undefined ? none : encodeEntry(after, type.fingerprint);
   writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
   return { ...shared, kind: previous === undefined ? 'added' : 'modified', after };

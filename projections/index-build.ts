@@ -33,7 +33,7 @@ export class IndexCatchUp {
 
   applyTo(index: TypeIndex): void {
     for (const { before, after } of this.#missed) {
-      if (after !== undefined) index.put(after, before);
+      if (after !== undefined) index.put(after);
       else if (before !== undefined) index.remove(before);
     }
   }

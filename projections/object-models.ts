@@ -153,7 +153,7 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
       indexed.catchUp.note(change);
       return;
     }
-    if (change.after !== undefined) indexed.index.put(change.after, change.before);
+    if (change.after !== undefined) indexed.index.put(change.after);
     else if (change.before !== undefined) indexed.index.remove(change.before);
   }
 

@@ -37,7 +37,7 @@ export class TypeIndex {
   }
 
   /** Adds the object, or changes it to what `entry` says. What it was before is known here: callers need not say it. */
-  put(entry: IndexEntry, _previous?: IndexEntry): void {
+  put(entry: IndexEntry): void {
     const ordinal = this.#ordinal(entry.name);
     const { rows } = this.#orders;
     if (ordinal === undefined) this.#insertAll(rows.add(entry));

@@ -83,6 +83,23 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
   return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
 }
 
+/**
+ * The same of an object that is stored already. An event is a fact: an index function that throws today on what was accepted
+ * once leaves that index without a value, and never stops a fold.
+ */
+export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
+  const { name, creationTimestamp, labels } = object.metadata;
+  const keys = indexes.map((index) => {
+    try {
+      return index.keysOf(object);
+    } catch (error) {
+      if (error instanceof IndexValueError) return [];
+      throw error;
+    }
+  });
+  return { name, created: timestampMs(creationTimestamp) ?? 0, labels: labels ?? {}, keys };
+}
+
 /** One value of a unique index that an object holds: what a claim is named after. */
 export type HeldValue = { readonly index: string; readonly hash: string };
 

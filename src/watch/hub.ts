@@ -106,6 +106,11 @@ export class WatchHub {
 
   #publish({ changes, position }: ChangeBatch): void {
     this.#position = position;
+    // Without a watcher nothing is kept: changes that grow old in the heap cost the collector more than making them did.
+    if (this.#watchers.size === 0) {
+      this.#recent.clear(position);
+      return;
+    }
     if (changes.length === 0) return;
     this.#recent.push(changes);
     this.#audiences.publish(changes, this.#dependencies.clock.monotonic());

@@ -1,10 +1,7 @@
 import { answerBytes, decodeEvent, isObjectEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
-import type { ResourceObject } from '../resource/object.ts';
-import { IndexValueError } from '../resource/index-definition.ts';
-import { timestampMs } from '../resource/index-key.ts';
+import { entryOfFact } from '../resource/index-definition.ts';
 import { matches } from '../resource/match.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
 import type { WatchEvent } from './frame.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
@@ -74,7 +71,7 @@ export class LoggedEvents {
   #isSelected(recorded: RecordedEvent): boolean {
     const { event } = decodeEvent(recorded);
     if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return false;
-    return matches(this.#plan.selection, entryOf(this.#plan.type, event.object));
+    return matches(this.#plan.selection, entryOfFact(this.#plan.type.indexes, event.object));
   }
 
   #remember(stream: StreamName, selected: boolean): void {
@@ -102,18 +99,4 @@ function plainType(recorded: RecordedEvent): 'ADDED' | 'MODIFIED' | 'DELETED' {
 function answerOf(recorded: RecordedEvent, at: RecordedEvent): Uint8Array | undefined {
   const decoded = decodeEvent(recorded);
   return decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, at.position.toString());
-}
-
-/** As the fold makes entries: an index function that throws on an accepted object leaves its index without a value. */
-function entryOf(type: ResourceType, object: ResourceObject): Parameters<typeof matches>[1] {
-  const { name, creationTimestamp, labels } = object.metadata;
-  const keys = type.indexes.map((index) => {
-    try {
-      return index.keysOf(object);
-    } catch (error) {
-      if (error instanceof IndexValueError) return [];
-      throw error;
-    }
-  });
-  return { name, created: timestampMs(creationTimestamp) ?? 0, labels: labels ?? {}, keys };
 }

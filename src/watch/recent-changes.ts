@@ -33,6 +33,13 @@ export class RecentChanges {
     if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
+  /** Forgets them: nothing before `position` can be asked for. */
+  clear(position: LogPosition): void {
+    this.#changes.length = 0;
+    this.#bytes = 0;
+    this.#since = position;
+  }
+
   /** All changes after `position`, or undefined when some of them are not kept any more. */
   after(position: LogPosition): readonly Change[] | undefined {
     if (position < this.#since) return undefined;
