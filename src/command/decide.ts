@@ -1,7 +1,7 @@
 import { deepEqual } from '../base/json.ts';
 import { unreachable } from '../base/unreachable.ts';
 import { generateNameLengthMax, validationErrorsMax } from '../limits.ts';
-import { draftOf, metadataViolations, type Draft } from '../resource/draft.ts';
+import { draftOf, metadataViolations, namesOf, type Draft } from '../resource/draft.ts';
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
@@ -54,11 +54,12 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
 
 /** The name a create is for; undefined when the body gives neither a name nor a usable prefix. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
-  const { metadata } = object;
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return undefined;
-  const { name, generateName } = metadata as JsonObject;
-  if (typeof name === 'string' && name !== '') return name;
-  return typeof generateName === 'string' && generateName !== '' ? generateName.slice(0, generateNameLengthMax) + suffix : undefined;
+  const { name, generateName } = namesOf(object);
+  return name ?? completed(generateName, suffix);
+}
+
+function completed(generateName: string | undefined, suffix: string): string | undefined {
+  return generateName === undefined ? undefined : generateName.slice(0, generateNameLengthMax) + suffix;
 }
 
 function decideCreate(state: State, object: JsonObject, facts: Facts): Decision {
@@ -69,7 +70,7 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   if (draft.resourceVersion !== undefined) return refuse('bad-request', 'metadata.resourceVersion must not be set on objects to be created');
   const admitted = admit(draft, facts);
   if (!admitted.ok) return admitted;
-  const name = draft.name ?? (draft.generateName === undefined ? '' : draft.generateName.slice(0, generateNameLengthMax) + facts.suffix);
+  const name = draft.name ?? completed(draft.generateName, facts.suffix) ?? '';
   if (state.kind === 'live') return alreadyExists(type, name);
   const { status, ...rest } = admitted.members;
   const members = type.statusSubresource || status === undefined ? rest : admitted.members;

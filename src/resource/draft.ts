@@ -60,6 +60,13 @@ export function draftOf(body: Members): Draft {
   };
 }
 
+/** What a create's name comes from, read without decoding the rest; as in the draft of the same body. */
+export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
+  if (!isMembers(metadata)) return { name: undefined, generateName: undefined };
+  const ignored: Broken = () => undefined;
+  return { name: nonEmpty(text(metadata, 'name', ignored)), generateName: nonEmpty(text(metadata, 'generateName', ignored)) };
+}
+
 export type MetadataRules = {
   /** `plugin` may not write reserved label keys. */
   readonly origin: 'client' | 'plugin' | 'platform';

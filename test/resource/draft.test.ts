@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { draftOf, metadataViolations, token } from '../../src/resource/draft.ts';
+import { draftOf, metadataViolations, namesOf, token } from '../../src/resource/draft.ts';
 
 const pointers = (violations: readonly { readonly pointer: string }[]) => violations.map(({ pointer }) => pointer).sort();
 
@@ -29,6 +29,13 @@ test('members of the wrong kind are told one by one, and count as absent', async
   });
   t.strictSame(pointers(draft.violations), ['/apiVersion', '/kind', ...['name', 'generateName', 'uid', 'version', 'resourceVersion', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'namespace'].map((member) => `/metadata/${member}`)].sort());
   t.strictSame({ ...draft, violations: [] }, draftOf({}));
+});
+
+test('the names read alone are those of the draft', async (t) => {
+  for (const metadata of [undefined, null, [], 'x', {}, { name: '' }, { name: 'a', generateName: 'b' }, { name: 1, generateName: [] }, { name: null, generateName: 'b' }]) {
+    const { name, generateName } = draftOf({ metadata });
+    t.strictSame(namesOf({ metadata }), { name, generateName });
+  }
 });
 
 test('an object of no namespace may not name one', async (t) => {
