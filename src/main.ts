@@ -38,6 +38,8 @@ const mistakeExitCode = 2;
 const exitMarginMs = 500;
 
 type Logger = ReturnType<typeof openLog>;
+/** The plugin whose code an error came from; undefined when it is the platform's own. */
+type Blame = (error: unknown) => string | undefined;
 
 async function main([command = 'serve', ...rest]: readonly string[]): Promise<void> {
   if (rest.length > 0 || !['serve', 'version', '--version', 'help', '--help', '-h'].includes(command)) {
@@ -57,8 +59,10 @@ async function serve(): Promise<void> {
     return;
   }
   const { log, flush } = openLog(decoded.config);
-  const onFatal = exitOnBugs({ log, flush });
-  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal });
+  // Until there are plugins every stray error is the platform's own.
+  let blame: Blame = () => undefined;
+  const onFatal = exitOnBugs({ log, flush }, (error) => blame(error));
+  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onPlugins: (found) => { blame = found; } });
   stopOnSignal(starting, { log, flush });
   const server = await starting;
   const { events, types } = server.ready;
@@ -80,16 +84,33 @@ function openLog(config: Config): { readonly log: pino.Logger; readonly flush: (
   return { log: pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination), flush };
 }
 
-/** A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. */
-function exitOnBugs({ log, flush }: Logger): (error: Error) => void {
-  const exit = (kind: string) => (error: unknown): never => {
+/**
+ * A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. A
+ * plugin's was thrown outside every call of the platform's, which therefore goes on: it is told by the plugin's name.
+ */
+function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => void {
+  const exit = (kind: string, error: unknown): never => {
     log.fatal({ err: error }, kind);
     flush();
     process.exit(1);
   };
-  process.on('uncaughtException', exit('uncaught exception'));
-  process.on('unhandledRejection', exit('unhandled rejection'));
-  return exit('the log or the read models failed');
+  const judge = (kind: string) => (error: unknown): void => {
+    const plugin = blame(error);
+    if (plugin === undefined) exit(kind, error);
+    else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
+  };
+  process.on('uncaughtException', judge('uncaught exception'));
+  process.on('unhandledRejection', judge('unhandled rejection'));
+  return (error) => exit('the log or the read models failed', error);
+}
+
+/** A plugin's error is a foreign object: looking at it may throw. */
+function shown(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
 }
 
 /** The first signal drains, also during the start; the second one ends the process at once. */

@@ -50,6 +50,8 @@ export type ServerOptions = {
   readonly clock?: Clock;
   /** The log or the read models failed: this process must end. */
   readonly onFatal?: (error: Error) => void;
+  /** Called before any plugin's code runs, with what tells a stray error of a plugin's from the platform's own. */
+  readonly onPlugins?: (blame: (error: unknown) => string | undefined) => void;
 };
 
 /** Everything that is open, in the order it was opened: closed in reverse, on a stop as on a start that fails. */
@@ -79,11 +81,12 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   }
 }
 
-async function start(config: Config, { log, clock = systemClock, onFatal = endProcess(log) }: ServerOptions, closers: Closers): Promise<RunningServer> {
+async function start(config: Config, { log, clock = systemClock, onFatal = endProcess(log), onPlugins }: ServerOptions, closers: Closers): Promise<RunningServer> {
   const stores = await openStores(config, { clock, onFatal }, closers);
   const { eventLog, models, registry } = stores;
   const core = await composeCore(config, { stores, log, clock }, closers);
   const { pluginRoutes, host } = composePlugins(config, core);
+  onPlugins?.((error) => host.blame(error));
   const pending = new Set(['read models are catching up', 'plugins are starting']);
   const passwords = new Passwords();
   const secrets = new Secrets(eventLog, clock);

@@ -66,7 +66,7 @@ export class PluginHost {
 
   /** The plugin whose code a stray error came from, that nobody awaited or caught; undefined when it is the platform's own. */
   blame(error: unknown): string | undefined {
-    return blamedPlugin(error, this.#all().map(({ name, folder }) => ({ name, folder: folder.path })));
+    return blamedPlugin(error, this.#all().map(({ name, folder }) => ({ name, folder: folder.path, bundled: folder.bundled })));
   }
 
   /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */

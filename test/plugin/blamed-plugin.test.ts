@@ -1,3 +1,6 @@
+import { readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { RefusedCallError } from '../../src/plugin/client.ts';
@@ -16,9 +19,32 @@ t.test('a stray error is told from the platform\'s own', async (t) => {
   const [direct, deeper, hostile] = (globalThis as unknown as { strayErrors: Error[] }).strayErrors;
   t.equal(stage.host.blame(direct), 'stray');
   t.equal(stage.host.blame(deeper), 'stray');
-  t.equal(stage.host.blame(hostile), undefined, 'it may be anybody\'s');
+  t.equal(stage.host.blame(hostile), 'unknown', 'the platform makes no such thing');
   t.equal(stage.host.blame(new Error('ours')), undefined);
   t.equal(stage.host.blame(undefined), 'unknown');
   t.equal(stage.host.blame(new RefusedCallError('no', { word: 'Forbidden', status: 403 })), 'unknown');
+  await stage.close();
+});
+
+t.test('an error of the runtime\'s own is laid at others\' plugins where there are any', async (t) => {
+  const awaited = await readFile('/nowhere/to/be/found').catch((error: unknown) => error);
+  const raised = await new Promise((resolve) => { readFile('/nowhere/to/be/found').catch(resolve); });
+  const ours = await openStage(t, { dataDir: await temporaryFolder(t) });
+  t.equal(ours.host.blame(raised), undefined);
+  await ours.close();
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { other: { 'plugin.yaml': manifestYaml('other') } });
+  const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  t.equal(theirs.host.blame(raised), 'unknown');
+  t.equal(theirs.host.blame(awaited), undefined, 'whoever awaits an error has a frame in it');
+  await theirs.close();
+});
+
+t.test('a folder that is a link is known by what it leads to', async (t) => {
+  const [root, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  await writePlugins(elsewhere, { linked: { 'plugin.yaml': manifestYaml('linked', { main: 'main.mjs' }), 'main.mjs': 'globalThis.linkedError = new Error("l"); export default {};' } });
+  await symlink(join(elsewhere, 'linked'), join(root, 'linked'));
+  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  t.equal(stage.host.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
   await stage.close();
 });
