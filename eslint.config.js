@@ -19,6 +19,9 @@ const parsers = [
   'src/plugin/load*.ts',
   'src/plugin/*manifest*.ts',
   'src/command/patch*.ts',
+  // Rows and checkpoints → values, and the answers a row keeps → objects.
+  'projections/lmdb-*.ts',
+  'projections/index-entries.ts',
   'src/config.ts',
 ];
 

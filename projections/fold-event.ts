@@ -1,7 +1,7 @@
 import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
 import { LogCorruptError, type RecordedEvent } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
-import type { IndexEntry, TypeKey } from '../src/resource/index-entry.ts';
+import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/index-entry.ts';
 import { entryOfFact } from '../src/resource/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
@@ -13,7 +13,7 @@ import { decodeRow, encodeRow } from './row.ts';
 /** The tables as the fold sees them: rows written earlier in the same transaction included. */
 export type Rows = { row(type: TypeKey, name: string): Buffer | undefined };
 
-const none = new Uint8Array(0);
+const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
 /** Writes one event's rows and answers what changed; undefined when no object did (a fence on a name without one). */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined }): Change | undefined {
@@ -30,8 +30,7 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { read
   const marked = marks(event.object);
   const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
   if (event.type === 'ObjectDeleted') return { ...shared, kind: 'deleted', after: undefined };
-  const after = type === undefined ? undefined : knownEntry(decoded, type) ?? entryOfFact(type.indexes, event.object);
-  const entry = type === undefined || after === undefined ? none : encodeEntry(after, type.fingerprint);
+  const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
   writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
   return { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
 }
@@ -41,9 +40,11 @@ function before(previous: Buffer | undefined, type: ResourceType | undefined): P
   return { before: type === undefined ? undefined : entryBeside(previous, type), previousBytes: () => decodeRow(previous).answer };
 }
 
-/** What the write door found when it decided on this event, if it was of this very declaration. */
-function knownEntry({ indexed }: DecodedEvent, { fingerprint }: ResourceType): IndexEntry | undefined {
-  return indexed?.fingerprint === fingerprint ? indexed.entry : undefined;
+/** As the write door found it when it decided on this event, if it was of this very declaration. */
+function indexed(decoded: DecodedEvent, object: ResourceObject, type: ResourceType): { readonly after: IndexEntry; readonly entry: Uint8Array } {
+  const { fingerprint, indexes } = type;
+  const after = decoded.indexed?.fingerprint === fingerprint ? decoded.indexed.entry : entryOfFact(indexes, object);
+  return { after, entry: encodeEntry(after, fingerprint) };
 }
 
 function marks(object: ResourceObject): { readonly deletionRequested: boolean; readonly finalizers: boolean } {
@@ -54,6 +55,6 @@ function marks(object: ResourceObject): { readonly deletionRequested: boolean; r
 function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
   const slash = stream.indexOf('/');
   if (!stream.startsWith('object:') || slash === -1) throw new LogCorruptError(`${stream} is no object's stream`);
-  return { type: stream.slice('object:'.length, slash) as TypeKey, name: stream.slice(slash + 1) };
+  return { type: typeKey(stream.slice('object:'.length, slash)), name: stream.slice(slash + 1) };
 }
 

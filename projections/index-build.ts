@@ -1,9 +1,10 @@
+import { must } from '../src/base/unreachable.ts';
 import { listSliceObjectsMax } from '../src/limits.ts';
 import type { Change } from '../src/read/objects.ts';
 import type { IndexEntry } from '../src/resource/index-entry.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { encodeEntry } from './entry-codec.ts';
-import { entryBeside, isCurrentEntry } from './index-entries.ts';
+import { keptEntry } from './index-entries.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import { decodeRow, encodeRow } from './row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
@@ -49,25 +50,35 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, catchUp
 async function* entriesOf(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp): AsyncGenerator<readonly IndexEntry[]> {
   let after: string | undefined;
   for (;;) {
-    const rows = tables.rows(type.key, { after, limit: sliceRows });
-    const last = rows.at(-1);
+    const { entries, stale } = readSlice(type, tables, after);
+    const last = entries.at(-1);
     if (last === undefined) break;
     after = last.name;
     catchUp.advance(after);
-    const stale = rows.filter(({ row }) => !isCurrentEntry(row, type));
     if (stale.length > 0) refresh(type, tables, stale);
-    yield rows.map(({ row }) => entryBeside(row, type));
+    yield entries;
     await nextTurn();
   }
   catchUp.finish();
 }
 
+function readSlice(type: ResourceType, tables: LmdbTables, after: string | undefined): { readonly entries: readonly IndexEntry[]; readonly stale: readonly IndexEntry[] } {
+  const entries: IndexEntry[] = [];
+  const stale: IndexEntry[] = [];
+  tables.scan(type.key, { after, limit: sliceRows }, (row) => {
+    const { entry, current } = keptEntry(row, type);
+    entries.push(entry);
+    if (!current) stale.push(entry);
+  });
+  return { entries, stale };
+}
+
 /** Entries made under another declaration are made again beside their rows, so that the next start reads them as they are. */
-function refresh(type: ResourceType, tables: LmdbTables, stale: readonly { readonly name: string; readonly row: Buffer }[]): void {
+function refresh(type: ResourceType, tables: LmdbTables, stale: readonly IndexEntry[]): void {
   tables.commit((writer) => {
-    for (const { name, row } of stale) {
-      const entry = encodeEntry(entryBeside(row, type), type.fingerprint);
-      writer.putRow(type.key, name, encodeRow({ ...decodeRow(row), entry }), { recreated: false });
+    for (const entry of stale) {
+      const row = must(tables.row(type.key, entry.name), 'a row read in this turn is there');
+      writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint) }), { recreated: false });
     }
   });
 }

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
 import { logPosition, streamRevision, type LogPosition, type StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 
@@ -31,6 +31,8 @@ export class LmdbTables {
   readonly #root: RootDatabase;
   /** `<type>/<name>` → row. Holds live objects only. */
   readonly #rows: Database<Buffer, string>;
+  /** The same table, its values in a shared buffer. */
+  readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
   readonly #gone: Database<number, string>;
   readonly #meta: Database<string, string>;
@@ -41,6 +43,8 @@ export class LmdbTables {
     this.#dir = dir;
     this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 4, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
+    const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: (row: Buffer) => row } };
+    this.#scans = this.#root.openDB(shared);
     this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
     this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
     markUse(dir, { clean: false });
@@ -65,12 +69,14 @@ export class LmdbTables {
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
   }
 
-  /** A type's rows in order of name, starting after `after`. */
-  rows(type: TypeKey, options: { readonly after: string | undefined; readonly limit: number }): readonly { readonly name: string; readonly row: Buffer }[] {
+  /**
+   * Reads a type's rows in order of name, starting after `after`. `read` gets each row in a shared buffer, valid only until it
+   * returns: a scan of a million rows copies none of them.
+   */
+  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer) => void): void {
     const prefix = `${type}/`;
-    const start = options.after === undefined ? prefix : `${prefix}${options.after}\u0001`;
-    const range = this.#rows.getRange({ start, end: `${type}0`, limit: options.limit });
-    return Array.from(range, ({ key, value }) => ({ name: key.slice(prefix.length), row: value }));
+    const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
+    for (const { value } of this.#scans.getRange({ start, end: `${type}0`, limit })) read(value);
   }
 
   snapshot(): Snapshot {
@@ -113,6 +119,10 @@ export class LmdbTables {
       this.#meta.putSync('checkpoint', JSON.stringify({ logId, position: position.toString(), eventId }));
     },
   };
+}
+
+function refuseToWrite(): never {
+  throw new Error('rows are written through their own handle');
 }
 
 function rowKey(type: TypeKey, name: string): string {

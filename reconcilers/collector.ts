@@ -5,6 +5,7 @@ import type { Execute } from '../src/execute.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import { indexOf } from '../src/resource/list-query.ts';
+import { storedObject } from '../src/resource/shown-object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 
 /**
@@ -92,7 +93,7 @@ export class Collector {
     const type = types(key.type);
     const stored = reader.get(key.type, key.name);
     if (type === undefined || stored === undefined) return 'settled';
-    const { metadata } = JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as { readonly metadata: { readonly uid: string; readonly deletionTimestamp?: string; readonly finalizers?: unknown } };
+    const { metadata } = storedObject(stored.bytes);
     if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return 'settled';
     const outcome = await execute(type, { type: 'collect', name: key.name, uid: metadata.uid }, {
       cause: { actor: 'system:collector', verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform',

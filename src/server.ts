@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isIPv6, type AddressInfo } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
@@ -96,8 +96,10 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
     authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
+  // Hashing takes a tenth of a second of another core: it goes on beside all that follows.
   const administrator = ensureAdministrator({ secrets, passwords, dataDir: config.dataDir, password: config.adminPassword });
-  await Promise.all([host.loadTypes(), administrator.then(({ notices }) => { for (const notice of notices) log.warn(notice); })]);
+  administrator.catch(() => undefined);
+  await host.loadTypes();
   const url = await listen(http.server, config);
   await foldAndFollow(stores, { onFatal }, closers);
   // Added after the fold, so closed before it: requests in flight end only once their events are folded.
@@ -109,6 +111,7 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
   pending.delete('read models are catching up');
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   await host.start();
+  for (const notice of (await administrator).notices) log.warn(notice);
   pending.delete('plugins are starting');
   return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, close: async () => closers.closeAll() };
 }
@@ -211,7 +214,8 @@ async function listen(server: Server, { host, port }: Config): Promise<string> {
     });
     server.listen(port, host, done);
   });
-  const { port: bound } = server.address() as AddressInfo;
+  const address = server.address();
+  const bound = typeof address === 'object' ? address?.port ?? port : port;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 

@@ -132,7 +132,7 @@ class World {
 
   async #check(): Promise<void> {
     const holders = await this.#holders();
-    if (holders.length > 1) throw new Error(`two holders: ${holders.join(', ')}\n${String(this.#scheduler)}`);
+    if (holders.length > 1) throw new Error(`two holders: ${holders.join(', ')}\n${fc.stringify(this.#scheduler)}`);
   }
 
   async #holders(): Promise<readonly StreamName[]> {

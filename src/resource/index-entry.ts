@@ -26,3 +26,8 @@ export type IndexEntry = {
 
 /** The identity of a type in streams, rows and indexes: `<plural>.<group>`, whatever its version. */
 export type TypeKey = Brand<string, 'TypeKey'>;
+
+export function typeKey(text: string): TypeKey {
+  if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text)) throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
+  return text as TypeKey;
+}
