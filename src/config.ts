@@ -1,3 +1,4 @@
+import { platformDomainLengthMax, adminPasswordLengthMax } from './limits.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -42,9 +43,6 @@ export class StartError extends Error {
   }
 }
 
-/** Leaves room before it for the platform's longest group prefix within 253 characters. */
-const platformDomainLengthMax = 190;
-const adminPasswordLengthMax = 1_024;
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/iu;
 
 /** The process's variables over those of `.env` in `folder`. A variable set to nothing counts as not set. */

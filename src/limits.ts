@@ -112,3 +112,68 @@ export const jsonPatchOperationsMax = 1_000;
 /** Objects removed at once, and the longest wait before a failed removal is tried again. */
 export const collectorConcurrencyMax = 32;
 export const collectorRetryMsMax = 30_000;
+
+/** A stream's name in UTF-8: with its revision it must fit LMDB's key of 1,978 bytes. */
+export const streamNameBytesMax = 1_900;
+
+/**
+ * How many recent events are kept for subscribers, together: above the writes that may be in flight at once, so that a
+ * subscriber that keeps up never reads what was just written back from disk. A power of two, as places are found by mask.
+ */
+export const logRecentEventsMax = 8_192;
+/** … and of how many bytes: events may be large. */
+export const logRecentBytesMax = 33_554_432;
+
+/** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */
+export const logReadAheadBytesMax = 8_388_608;
+
+/** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
+export const watchCatchUpsMax = 32;
+
+/** Streams of which a catch-up remembers whether their object is selected, so that most changes need no second read. */
+export const watchRememberedStreamsMax = 8_192;
+
+/** How long a watcher that catches up may leave what it was sent unread: it holds one of the few turns to do so. */
+export const watchCatchUpStallMs = 10_000;
+
+/** Users and addresses counted at once; the longest counted go first, as their windows end first. */
+export const loginFailuresCountedMax = 10_000;
+
+/** What a stored hash may ask for at most: 128 MiB. */
+export const passwordHashMemoryBytesMax = 134_217_728;
+/** Log-ins waiting for their turn; past it they are turned away, as each takes a fifth of a second of a core. */
+export const passwordHashesWaitingMax = 64;
+
+/** How long an ended stream may take to be read before its connection is cut: until then it holds what was not read. */
+export const watchStreamEndMs = 5_000;
+
+/** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
+export const deleteCollectionBatchObjectsMax = 256;
+export const deleteCollectionConcurrencyMax = 32;
+
+/** How long a closing handshake may take before the connection is cut. */
+export const watchSocketCloseMs = 5_000;
+/** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */
+export const watchClientFragmentsMax = 64;
+export const watchClientChunksMax = 1_024;
+
+/** Longer ones are cut: they are kept with every event. */
+export const userAgentLengthMax = 256;
+
+/** A query longer than this is rarely asked twice. */
+export const listCacheQueryLengthMax = 2_048;
+
+/** How long a client may take for its headers, for its whole request, and between two requests of one connection. */
+export const headersTimeoutMs = 20_000;
+export const requestTimeoutMs = 60_000;
+export const keepAliveTimeoutMs = 65_000;
+
+/** An alias repeats what it names, so a few bytes of nested ones could stand for gigabytes. */
+export const yamlAliasesMax = 100;
+
+/** A plugin with a thousand mistakes need not tell them all at once. */
+export const pluginMessageLengthMax = 8_192;
+
+/** Leaves room before it for the platform's longest group prefix within 253 characters. */
+export const platformDomainLengthMax = 190;
+export const adminPasswordLengthMax = 1_024;

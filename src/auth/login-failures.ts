@@ -1,7 +1,4 @@
-import { loginFailuresMax, loginFailureWindowMs } from '../limits.ts';
-
-/** Users and addresses counted at once; the longest counted go first, as their windows end first. */
-const countedMax = 10_000;
+import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresMax } from '../limits.ts';
 
 type Count = { attempts: number; readonly endsAt: number };
 
@@ -45,7 +42,7 @@ export class LoginFailures {
   }
 
   #open(key: string, now: number): void {
-    const oldest = this.#counts.size >= countedMax ? this.#counts.keys().next() : undefined;
+    const oldest = this.#counts.size >= loginFailuresCountedMax ? this.#counts.keys().next() : undefined;
     if (oldest?.done === false) this.#counts.delete(oldest.value);
     this.#counts.set(key, { attempts: 1, endsAt: now + loginFailureWindowMs });
   }

@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 
 import PQueue from 'p-queue';
 
-import { passwordHashesMax } from '../limits.ts';
+import { passwordHashMemoryBytesMax, passwordHashesMax, passwordHashesWaitingMax } from '../limits.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
@@ -11,10 +11,6 @@ import { passwordHashesMax } from '../limits.ts';
 const cost = { ln: 15, r: 8, p: 3 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
-/** What a stored hash may ask for at most: 128 MiB. */
-const memoryBytesMax = 134_217_728;
-/** Log-ins waiting for their turn; past it they are turned away, as each takes a fifth of a second of a core. */
-export const passwordHashesWaitingMax = 64;
 
 type Cost = { readonly ln: number; readonly r: number; readonly p: number };
 type Phc = Cost & { readonly salt: Buffer; readonly hash: Buffer };
@@ -46,7 +42,7 @@ export class Passwords {
   }
 
   async #derive(password: string, { ln, r, p, salt, hash }: Phc): Promise<Buffer> {
-    const options: ScryptOptions = { N: 2 ** ln, r, p, maxmem: memoryBytesMax + 1_048_576 };
+    const options: ScryptOptions = { N: 2 ** ln, r, p, maxmem: passwordHashMemoryBytesMax + 1_048_576 };
     return this.#queue.add(() => new Promise<Buffer>((resolve, reject) => {
       scrypt(password.normalize('NFC'), salt, hash.length, options, (error, derived) => {
         if (error === null) resolve(derived);
@@ -61,7 +57,7 @@ function phcOf(text: string): Phc {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
   const phc = { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
   const memory = 128 * 2 ** phc.ln * phc.r;
-  if (hash === '' || phc.ln === 0 || memory > memoryBytesMax || phc.p > 16) throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
+  if (hash === '' || phc.ln === 0 || memory > passwordHashMemoryBytesMax || phc.p > 16) throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
   return phc;
 }
 

@@ -1,4 +1,4 @@
-import { snapshotHoldMsMax, snapshotsMax } from '../limits.ts';
+import { listCacheQueryLengthMax, snapshotHoldMsMax, snapshotsMax } from '../limits.ts';
 import type { ChangeFeed, ListPage } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
@@ -10,9 +10,6 @@ import { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { mediaTypeOf, readJson } from './read-body.ts';
 import { Slots } from './slots.ts';
-
-/** A query longer than this is rarely asked twice. */
-const cachedQueryLengthMax = 2_048;
 
 /** The generated API of one collection, but for deletion (delete-collection.ts). */
 export class Collections {
@@ -27,7 +24,7 @@ export class Collections {
   }
 
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
-    const key = exchange.rawQuery.length <= cachedQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
+    const key = exchange.rawQuery.length <= listCacheQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
     // What asks for a position waits for it first, and whether it must is not in the cache.
     const cached = key === undefined || exchange.query.has('resourceVersion') ? undefined : this.#cache.find(key, type, this.#ports.reader.position());
     return cached === undefined ? this.#read(exchange, type, key) : bytesAnswer(cached);

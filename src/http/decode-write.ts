@@ -1,3 +1,4 @@
+import { userAgentLengthMax } from '../limits.ts';
 import type { Json } from '../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../command/command.ts';
 import { actorOf } from '../auth/subject.ts';
@@ -6,8 +7,6 @@ import { shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { headerOf, type Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 
-/** Longer ones are cut: they are kept with every event. */
-const userAgentLengthMax = 256;
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
 /** Who writes and how, from the request's head; `dryRun` may also stand in a DeleteOptions body. */

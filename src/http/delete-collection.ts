@@ -1,3 +1,4 @@
+import { deleteCollectionBatchObjectsMax, deleteCollectionConcurrencyMax } from '../limits.ts';
 import PQueue from 'p-queue';
 
 import type { WriteContext } from '../command/command.ts';
@@ -9,10 +10,6 @@ import { writeContext } from './decode-write.ts';
 import type { Exchange } from './exchange.ts';
 import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from './problem.ts';
-
-/** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
-const batchObjectsMax = 256;
-const concurrentDeletionsMax = 32;
 
 /**
  * Marks everything the selectors choose, each object through the write door, and answers those now marked (decision 2). It is
@@ -62,7 +59,7 @@ class Sweep {
   readonly #type: ResourceType;
   readonly #ports: ResourcePorts;
   readonly #context: WriteContext;
-  readonly #queue = new PQueue({ concurrency: concurrentDeletionsMax });
+  readonly #queue = new PQueue({ concurrency: deleteCollectionConcurrencyMax });
 
   constructor(type: ResourceType, ports: ResourcePorts, context: WriteContext) {
     this.#type = type;
@@ -73,8 +70,8 @@ class Sweep {
   /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
   async *run(selection: Selection): AsyncGenerator<Batch, undefined> {
     const names = this.#ports.reader.names(this.#type.key, { selection, sort: [], window: { kind: 'all' } });
-    for (let start = 0; start < names.length; start += batchObjectsMax) {
-      const end = start + batchObjectsMax;
+    for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
+      const end = start + deleteCollectionBatchObjectsMax;
       const marked = await this.#queue.addAll(names.slice(start, end).map((name) => async () => this.#mark(name)));
       yield { marked: marked.filter((bytes) => bytes !== undefined), more: end < names.length };
     }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Authenticated } from '../auth/authenticate.ts';
 import type { Execute } from '../execute.ts';
-import { requestHeadersBytesMax } from '../limits.ts';
+import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { App } from './app.ts';
@@ -32,10 +32,6 @@ export type HttpDependencies = Edge & {
   readonly version: string;
 };
 
-/** How long a client may take for its headers, for its whole request, and between two requests of one connection. */
-const headersTimeoutMs = 20_000;
-const requestTimeoutMs = 60_000;
-const keepAliveTimeoutMs = 65_000;
 /** How often a closing server looks for connections that have become idle. */
 const drainPollMs = 20;
 

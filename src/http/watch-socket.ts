@@ -2,18 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { watchClientFrameBytesMax, watchKeepAliveMs } from '../limits.ts';
+import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax, watchKeepAliveMs, watchSocketCloseMs } from '../limits.ts';
 import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
 import type { Sink } from '../watch/watcher.ts';
 import { endings, errorEvent } from './watch-ending.ts';
 import { drainOf } from './watch-stream.ts';
 
-/** How long a closing handshake may take before the connection is cut. */
-export const socketCloseMsMax = 5_000;
-/** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */
-const clientFragmentsMax = 64;
-const clientChunksMax = 1_024;
 /** The subprotocol that Kubernetes' clients ask for beside a token. Another one is not confirmed, as it would be a promise. */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
@@ -47,10 +42,10 @@ const serverOptions = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: watchClientFrameBytesMax,
-  maxFragments: clientFragmentsMax,
-  maxBufferedChunks: clientChunksMax,
+  maxFragments: watchClientFragmentsMax,
+  maxBufferedChunks: watchClientChunksMax,
   /** The library's own timer: it only ever cuts a connection whose peer does not answer a close. */
-  closeTimeout: socketCloseMsMax,
+  closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 

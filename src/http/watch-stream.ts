@@ -1,3 +1,4 @@
+import { watchStreamEndMs } from '../limits.ts';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
@@ -7,9 +8,6 @@ import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
 import type { Sink } from '../watch/watcher.ts';
 import { errorEvent } from './watch-ending.ts';
-
-/** How long an ended stream may take to be read before its connection is cut: until then it holds what was not read. */
-export const streamEndMsMax = 5_000;
 
 const lineEnd = Buffer.from('}\n');
 const eventEnd = Buffer.from('}\n\n');
@@ -81,7 +79,7 @@ export class StreamSink implements Sink {
       this.#res.write(Buffer.concat(parts));
     }
     this.#res.end();
-    const timer = this.#clock.after(streamEndMsMax, () => { this.#res.destroy(); });
+    const timer = this.#clock.after(watchStreamEndMs, () => { this.#res.destroy(); });
     this.#res.once('close', () => { timer.cancel(); });
   }
 }

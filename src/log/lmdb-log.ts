@@ -1,3 +1,4 @@
+import { streamNameBytesMax } from '../limits.ts';
 import { must } from '../base/unreachable.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadSource } from './lmdb-reader.ts';
@@ -9,9 +10,6 @@ import type { LmdbStore } from './lmdb-store.ts';
 import { logPosition, streamRevision } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from './log.ts';
-
-/** A stream's name in UTF-8: with its revision it must fit LMDB's key of 1,978 bytes. */
-export const streamNameBytesMax = 1_900;
 
 export type LmdbLogOptions = {
   /** Made when it does not exist. One process has it open at a time. */

@@ -1,12 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { logReadAheadEventsMax } from '../limits.ts';
+import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits.ts';
 import type { Follower } from './lmdb-recent.ts';
 import type { StoredEvent } from './lmdb-record.ts';
 import type { CategoryFilter, RecordedEvent } from './log.ts';
-
-/** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */
-export const readAheadBytesMax = 8_388_608;
 
 /** What a reader needs of the log. Positions are numbers here and contiguous. */
 export type ReadSource = {
@@ -98,7 +95,7 @@ function takeBatch(records: Iterable<StoredEvent>, wanted: (stream: string) => b
     bytes += event.data.length + event.metadata.length;
     if (wanted(event.stream)) events.push(event);
     if (!endsAppend) continue;
-    if (seen >= logReadAheadEventsMax || bytes >= readAheadBytesMax) break;
+    if (seen >= logReadAheadEventsMax || bytes >= logReadAheadBytesMax) break;
     whole = { wanted: events.length, seen };
   }
   return { events, taken: seen };

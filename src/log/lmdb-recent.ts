@@ -1,13 +1,6 @@
+import { logRecentEventsMax, logRecentBytesMax } from '../limits.ts';
 import type { RecordedEvent } from './log.ts';
 import type { StoredEvent } from './lmdb-record.ts';
-
-/**
- * How many recent events are kept for subscribers, together: above the writes that may be in flight at once, so that a
- * subscriber that keeps up never reads what was just written back from disk. A power of two, as places are found by mask.
- */
-export const recentEventsMax = 8_192;
-/** … and of how many bytes: events may be large. */
-export const recentBytesMax = 33_554_432;
 
 /** A subscriber: all that is known of it is the position it takes next. */
 export type Follower = { next: number };
@@ -18,7 +11,7 @@ export type Follower = { next: number };
  * have taken is dropped at once: events that are kept longer grow old in the heap, and cost the collector far more.
  */
 export class RecentEvents {
-  readonly #ring: (StoredEvent | undefined)[] = Array.from<StoredEvent | undefined>({ length: recentEventsMax }).fill(undefined);
+  readonly #ring: (StoredEvent | undefined)[] = Array.from<StoredEvent | undefined>({ length: logRecentEventsMax }).fill(undefined);
   /** Position of the oldest event kept; one past the newest when none is. */
   #first: number;
   /** One past the newest. */
@@ -33,14 +26,14 @@ export class RecentEvents {
   /** Takes the event at the next position, dropping the oldest past either bound. */
   push(stored: StoredEvent): void {
     this.#bytes += sizeOf(stored.event);
-    while (this.#next - this.#first >= recentEventsMax || (this.#bytes > recentBytesMax && this.#first < this.#next)) this.#dropOldest();
-    this.#ring[this.#next % recentEventsMax] = stored;
+    while (this.#next - this.#first >= logRecentEventsMax || (this.#bytes > logRecentBytesMax && this.#first < this.#next)) this.#dropOldest();
+    this.#ring[this.#next % logRecentEventsMax] = stored;
     this.#next += 1;
   }
 
   /** The event at a position, unless it is too old to be kept, or not there yet. */
   at(position: number): StoredEvent | undefined {
-    return position >= this.#first && position < this.#next ? this.#ring[position % recentEventsMax] : undefined;
+    return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
   /** Drops what no follower within the ring is still to take. */
@@ -51,7 +44,7 @@ export class RecentEvents {
   }
 
   #dropOldest(): void {
-    const place = this.#first % recentEventsMax;
+    const place = this.#first % logRecentEventsMax;
     const oldest = this.#ring[place];
     if (oldest !== undefined) this.#bytes -= sizeOf(oldest.event);
     this.#ring[place] = undefined;

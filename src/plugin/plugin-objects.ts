@@ -1,3 +1,4 @@
+import { pluginMessageLengthMax } from '../limits.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Command } from '../command/command.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
@@ -102,11 +103,8 @@ function conditionsOf({ phase, failure, notices }: PluginReport): readonly JsonO
   ];
 }
 
-/** A plugin with a thousand mistakes need not tell them all at once. */
-const messageLengthMax = 8_192;
-
 function shortened(message: string): string {
-  return message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…` : message;
+  return message.length > pluginMessageLengthMax ? `${message.slice(0, pluginMessageLengthMax)}…` : message;
 }
 
 /** A condition that stays as it was keeps its time. */

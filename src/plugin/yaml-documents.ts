@@ -1,14 +1,11 @@
 import { parseAllDocuments } from 'yaml';
 
-import { jsonDepthMax } from '../limits.ts';
+import { jsonDepthMax, yamlAliasesMax } from '../limits.ts';
 import type { JsonValue } from '../resource/object.ts';
 
 export type YamlDocuments =
   | { readonly ok: true; readonly documents: readonly JsonValue[] }
   | { readonly ok: false; readonly problem: string };
-
-/** An alias repeats what it names, so a few bytes of nested ones could stand for gigabytes. */
-const aliasesMax = 100;
 
 /**
  * The documents of a plugin's file, `${domain}` standing for the platform's domain, empty ones left out. Only what JSON can
@@ -21,7 +18,7 @@ export function yamlDocuments(text: string, domain: string): YamlDocuments {
     for (const document of Array.isArray(parsed) ? parsed : []) {
       const [problem] = [...document.errors, ...document.warnings];
       if (problem !== undefined) return { ok: false, problem: firstLine(problem.message) };
-      const value: unknown = document.toJS({ maxAliasCount: aliasesMax });
+      const value: unknown = document.toJS({ maxAliasCount: yamlAliasesMax });
       if (value === null || value === undefined) continue;
       if (!isJson(value, jsonDepthMax)) return { ok: false, problem: 'holds what JSON cannot say, or nests too deeply' };
       values.push(value);

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 
 import type { Subject } from '../auth/subject.ts';
 import type { Clock } from '../base/clock.ts';
-import { watchersMax } from '../limits.ts';
+import { watchCatchUpsMax, watchersMax } from '../limits.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
@@ -14,8 +14,6 @@ import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';
 
-/** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
-export const catchUpsMax = 32;
 const wheelSlots = 10;
 
 export type WatchHubDependencies = {
@@ -43,7 +41,7 @@ export class WatchHub {
   readonly #recent: RecentChanges;
   /** Every watcher that is not closed. */
   readonly #watchers: Wheel<Watcher>;
-  readonly #catchUps = new PQueue({ concurrency: catchUpsMax });
+  readonly #catchUps = new PQueue({ concurrency: watchCatchUpsMax });
   readonly #unsubscribe: () => void;
   /** Of the last batch published: every live watcher has seen all it selects up to here. */
   #position: LogPosition;

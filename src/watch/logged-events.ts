@@ -1,3 +1,4 @@
+import { watchRememberedStreamsMax } from '../limits.ts';
 import { answerBytes, decodeEvent, isObjectEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
 import { entryOfFact } from '../resource/index-definition.ts';
@@ -5,9 +6,6 @@ import { matches } from '../resource/match.ts';
 import type { WatchEvent } from './frame.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
-
-/** Streams of which a catch-up remembers whether their object is selected, so that most changes need no second read. */
-const rememberedStreamsMax = 8_192;
 
 /** Recorded events as the watch of `plan` shows them: what the feed would have published when they were new. */
 export class LoggedEvents {
@@ -75,7 +73,7 @@ export class LoggedEvents {
   }
 
   #remember(stream: StreamName, selected: boolean): void {
-    if (this.#selected.size >= rememberedStreamsMax && !this.#selected.has(stream)) {
+    if (this.#selected.size >= watchRememberedStreamsMax && !this.#selected.has(stream)) {
       for (const oldest of this.#selected.keys()) {
         this.#selected.delete(oldest);
         break;

@@ -1,12 +1,10 @@
-import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../limits.ts';
+import { watchBookmarkMs, watchBufferedBytesMax, watchCatchUpStallMs, watchKeepAliveMs } from '../limits.ts';
 import type { LogPosition } from '../log/log.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
 import type { Ending, WatchPlan } from './watch-plan.ts';
 
 /** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
 export const watcherBeatMs = 1_000;
-/** How long a watcher that catches up may leave what it was sent unread: it holds one of the few turns to do so. */
-export const catchUpStallMs = 10_000;
 
 /** A connection, as the hub sees it. No method waits or throws. */
 export type Sink = {
@@ -139,7 +137,7 @@ export class Watcher {
   #overdue(now: number): Ending | undefined {
     if (now >= this.#endsAt) return { reason: 'timed-out', detail: 'timeoutSeconds have passed' };
     if (this.sink.isUnresponsive(now)) return { reason: 'unresponsive', detail: 'pings were not answered' };
-    if (this.#stalledAt !== undefined && now - this.#stalledAt >= catchUpStallMs) {
+    if (this.#stalledAt !== undefined && now - this.#stalledAt >= watchCatchUpStallMs) {
       return { reason: 'too-slow', detail: 'what was sent was not read; resume from the last resourceVersion' };
     }
     return undefined;

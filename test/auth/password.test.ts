@@ -1,6 +1,7 @@
 import t from 'tap';
 
-import { Passwords, passwordHashesWaitingMax } from '../../src/auth/password.ts';
+import { Passwords } from '../../src/auth/password.ts';
+import { passwordHashesWaitingMax } from '../../src/limits.ts';
 
 t.test('a hash is a PHC string of its own salt that verifies its password and no other', async (t) => {
   const passwords = new Passwords();

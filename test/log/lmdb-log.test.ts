@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import type { Test } from 'tap';
 
-import { openLmdbLog, streamNameBytesMax } from '../../src/log/lmdb-log.ts';
-import { recentEventsMax } from '../../src/log/lmdb-recent.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { streamNameBytesMax } from '../../src/limits.ts';
+import { logRecentEventsMax } from '../../src/limits.ts';
 import { openStore } from '../../src/log/lmdb-store.ts';
 import type { LmdbStore } from '../../src/log/lmdb-store.ts';
 import { LogCorruptError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
@@ -136,7 +137,7 @@ void test('a subscriber that fell behind what is kept in memory goes on from dis
   await log.append(stream, [proposed('first')], 'absent');
   const received = [...await first];
   const size = 100;
-  const appends = Math.ceil(recentEventsMax / size) + 20;
+  const appends = Math.ceil(logRecentEventsMax / size) + 20;
   await Promise.all(Array.from({ length: appends }, (_, index) => (
     log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent'))));
   const total = 1 + appends * size;

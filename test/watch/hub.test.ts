@@ -6,9 +6,11 @@ import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, 
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
 import { Audiences } from '../../src/watch/audience.ts';
-import { catchUpsMax, WatchHub } from '../../src/watch/hub.ts';
+import { WatchHub } from '../../src/watch/hub.ts';
+import { watchCatchUpsMax } from '../../src/limits.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
-import { catchUpStallMs, Watcher } from '../../src/watch/watcher.ts';
+import { Watcher } from '../../src/watch/watcher.ts';
+import { watchCatchUpStallMs } from '../../src/limits.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, proposed } from '../support/log-events.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -174,7 +176,7 @@ void test('a slow watcher is cut off past its bound while the others go on', asy
 void test('a catch-up that is not read gives its turn back', async (t) => {
   const node = new Node({ recentChanges: 0 });
   for (const name of ['a', 'b']) await node.write(name);
-  const stuck = Array.from({ length: catchUpsMax }, () => {
+  const stuck = Array.from({ length: watchCatchUpsMax }, () => {
     const sink = new RecordingSink();
     sink.block();
     return node.watch({ start: { kind: 'after', position: logStart } }, sink);
@@ -182,7 +184,7 @@ void test('a catch-up that is not read gives its turn back', async (t) => {
   const next = node.watch({ start: { kind: 'after', position: logStart } });
   await turns();
   t.strictSame(next.sink.story, [], 'it waits its turn');
-  node.clock.advance(catchUpStallMs + 1_000);
+  node.clock.advance(watchCatchUpStallMs + 1_000);
   await turns();
   t.ok(stuck.every(({ sink }) => sink.ending?.reason === 'too-slow'));
   t.strictSame(next.sink.story, ['ADDED a@1', 'ADDED b@2']);

@@ -2,7 +2,8 @@ import { test } from 'tap';
 
 import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../../src/limits.ts';
 import { logPosition } from '../../src/log/log.ts';
-import { catchUpStallMs, Watcher, watcherBeatMs, type WatcherState } from '../../src/watch/watcher.ts';
+import { Watcher, watcherBeatMs, type WatcherState } from '../../src/watch/watcher.ts';
+import { watchCatchUpStallMs } from '../../src/limits.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { visitor } from '../../src/auth/subject.ts';
 import { widgetType } from '../support/watched-type.ts';
@@ -44,7 +45,7 @@ const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: Recordin
   'beat past the end': (watcher) => { watcher.beat(60_000, at); },
   'beat after a stall': (watcher) => {
     watcher.stall(0);
-    watcher.beat(catchUpStallMs, at);
+    watcher.beat(watchCatchUpStallMs, at);
   },
   'beat unanswered': (watcher, sink) => {
     sink.unresponsive = true;
