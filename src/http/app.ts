@@ -65,6 +65,7 @@ export class App {
     const query = queryOf(url);
     const info = requestInfo(method, url, asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
+    if (req.headers.host === undefined && req.httpVersion === '1.1') return refusal(problem('bad-request', 'a request must have a Host header'));
 
     const who = this.#authenticate(req);
     const authenticated = who instanceof Promise ? await who : who;

@@ -14,7 +14,7 @@ import { GeneratedApi } from './generated.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { problem, type Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
-import type { Edge } from './send.ts';
+import { sendProblem, type Edge } from './send.ts';
 import type { WatchEndpoints } from './watching.ts';
 
 /** All that HTTP needs of the rest. */
@@ -57,15 +57,24 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
+    // What node answers by itself has no body; `App` says the same in a problem's words.
+    requireHostHeader: false,
   }, callback);
+  // Bounded in bytes. A bound in number drops the rest in silence, an If-Match among them.
+  server.maxHeadersCount = 0;
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    sendProblem({ req, res, requestId: drawRequestId() }, problem('expectation-failed', 'the only expectation served is 100-continue'), dependencies);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => { answerMalformed(error, socket, { domain, clock, requestId: drawRequestId() }); });
   // Node forgets a connection that has left HTTP, and waits for it all the same when the server closes.
   const upgraded = new Set<Duplex>();
-  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const leave = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgraded.add(socket);
     socket.once('close', () => { upgraded.delete(socket); });
     serveUpgrade(app, dependencies, { req, socket, head });
-  });
+  };
+  // Unheard, a CONNECT would be cut off without an answer.
+  server.on('upgrade', leave).on('connect', leave);
   return { server, callback, close: (graceMs) => closed({ server, upgraded }, dependencies, graceMs) };
 }
 
@@ -81,7 +90,8 @@ function requestIds(): () => string {
 
 /**
  * A request that asks to leave HTTP goes through the same order as any other, on a response of its own; only a watch takes
- * its connection. An upgrade to anything but WebSocket is not ours to do, so the request is served as if it had not asked.
+ * its connection. An upgrade to anything but WebSocket and a tunnel are not ours to do, so the request is served as if it
+ * had not asked: a CONNECT is a method that nothing serves.
  */
 function serveUpgrade(app: App, { log }: Edge, { req, socket, head }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }): void {
   socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
@@ -93,7 +103,7 @@ function serveUpgrade(app: App, { log }: Edge, { req, socket, head }: { readonly
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
   res.once('finish', () => { socket.end(); });
-  const asksForWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
+  const asksForWebSocket = req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
   void app.serve(req, res, asksForWebSocket ? { socket, head, release: () => { res.detachSocket(socket); } } : undefined);
 }
 

@@ -4,7 +4,7 @@ import type { Violation } from '../resource/resource-type.ts';
 /** Refusals that only the edge knows, beside those of the core. */
 type EdgeReason =
   | 'unauthorized' | 'forbidden' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
-  | 'expired' | 'request-timeout' | 'internal-error' | 'timeout';
+  | 'expired' | 'expectation-failed' | 'request-timeout' | 'internal-error' | 'timeout';
 
 export type ProblemReason = RejectionReason | EdgeReason;
 
@@ -23,6 +23,7 @@ export const problems = {
   'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition does not hold' },
   'body-too-large': { status: 413, word: 'RequestEntityTooLarge', title: 'The body is too large' },
   'unsupported-media-type': { status: 415, word: 'UnsupportedMediaType', title: 'The body is of a kind that is not read here' },
+  'expectation-failed': { status: 417, word: 'ExpectationFailed', title: 'The expectation cannot be met' },
   invalid: { status: 422, word: 'Invalid', title: 'The object breaks a rule' },
   'too-many-requests': { status: 429, word: 'TooManyRequests', title: 'Too many requests' },
   'headers-too-large': { status: 431, word: 'RequestHeaderFieldsTooLarge', title: 'The headers are too large' },

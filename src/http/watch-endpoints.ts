@@ -6,7 +6,7 @@ import type { WatchHub } from '../watch/hub.ts';
 import type { WatchPlan } from '../watch/watch-plan.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from './exchange.ts';
-import type { Problem } from './problem.ts';
+import { problem, type Problem } from './problem.ts';
 import { sendProblem, type Edge } from './send.ts';
 import { refusalProblem } from './watch-ending.ts';
 import { SocketUpgrades } from './watch-socket.ts';
@@ -60,10 +60,11 @@ class HubEndpoints {
       this.#refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem);
       return;
     }
-    this.#upgrades.accept(req, socket, head, (sink, webSocket) => {
+    const refused = this.#upgrades.accept(req, socket, head, (sink, webSocket) => {
       const watcher = this.#dependencies.hub.open(admission.value, sink);
       webSocket.once('close', () => { watcher.gone(); });
     });
+    if (refused !== undefined) this.#refuseUpgrade({ req, socket, requestId: request.requestId }, problem('bad-request', refused, { headers: ['Sec-WebSocket-Version', '13'] }));
   }
 
   #admit(request: WatchRequest, resumed: string | undefined): Admission {
@@ -73,7 +74,7 @@ class HubEndpoints {
   }
 
   /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
-  #refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, problem: Problem): void {
+  #refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem): void {
     socket.on('error', () => undefined);
     if (!(socket instanceof Socket)) {
       socket.destroy();
@@ -83,7 +84,7 @@ class HubEndpoints {
     res.shouldKeepAlive = false;
     res.assignSocket(socket);
     res.once('finish', () => { socket.end(); });
-    sendProblem({ req, res, requestId }, problem, this.#dependencies);
+    sendProblem({ req, res, requestId }, refusal, this.#dependencies);
   }
 }
 

@@ -52,14 +52,23 @@ const serverOptions = {
 /** Turns upgrade requests into sockets. */
 export class SocketUpgrades {
   readonly #server = new WebSocketServer(serverOptions);
+  /** What is wrong with the handshake at hand; undefined between two of them. */
+  #refused: string | undefined;
 
-  /** Calls `opened` within this call, or not at all: a handshake that is wrong has been answered then. */
-  accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (sink: SocketSink, webSocket: WebSocket) => void): void {
+  constructor() {
+    // Listened to, the library leaves the answer to us.
+    this.#server.on('wsClientError', ({ message }) => { this.#refused = message; });
+  }
+
+  /** Calls `opened` within this call, or returns why the handshake is none; the connection is then as it was. */
+  accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (sink: SocketSink, webSocket: WebSocket) => void): string | undefined {
+    this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
       // A peer that breaks the protocol is closed with its code by the library, and one that vanishes by `close`.
       webSocket.on('error', () => undefined);
       opened(new SocketSink(webSocket, socket), webSocket);
     });
+    return this.#refused;
   }
 }
 

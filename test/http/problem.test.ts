@@ -20,6 +20,7 @@ const expected: Record<ProblemReason, readonly [number, string, string]> = {
   'precondition-failed': [412, 'PreconditionFailed', 'precondition-failed'],
   'body-too-large': [413, 'RequestEntityTooLarge', 'request-entity-too-large'],
   'unsupported-media-type': [415, 'UnsupportedMediaType', 'unsupported-media-type'],
+  'expectation-failed': [417, 'ExpectationFailed', 'expectation-failed'],
   invalid: [422, 'Invalid', 'invalid'],
   'too-many-requests': [429, 'TooManyRequests', 'too-many-requests'],
   'headers-too-large': [431, 'RequestHeaderFieldsTooLarge', 'request-header-fields-too-large'],
