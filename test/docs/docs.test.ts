@@ -1,0 +1,194 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { decodeConfig } from '../../src/config.ts';
+import { problems } from '../../src/http/problem.ts';
+import * as limits from '../../src/limits.ts';
+import { repository } from '../architecture/repository.ts';
+import { sourceFiles } from '../architecture/source-files.ts';
+import { runCommandLine } from '../support/command-line.ts';
+import { blocksOf, stepsOf, tableUnder, type Block, type Step } from './markdown-blocks.ts';
+import { Shell } from './shell.ts';
+import { showsAll, showsSoFar } from './shown-output.ts';
+
+const documentedUrl = 'http://127.0.0.1:8090';
+const commandLanguages = new Set(['sh', 'bash', 'console']);
+const checkedLanguages = new Set([...commandLanguages, 'json', 'js', 'yaml']);
+
+const readPage = async (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
+
+type Page = { readonly folder: string; readonly url: string; readonly shell: Shell };
+
+/** A server as the page's reader has it: in a folder of its own with the files the page says to write, on a free port. */
+async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-docs-'));
+  t.teardown(async () => rm(folder, { recursive: true, force: true }));
+  const files = blocks.flatMap((block) => fileOf(block) ?? []);
+  for (const { path, text } of files) {
+    await mkdir(dirname(join(folder, 'my-plugins', path)), { recursive: true });
+    await writeFile(join(folder, 'my-plugins', path), text);
+  }
+  const server = runCommandLine(['serve'], { cwd: folder, env: { PORT: '0', DATA_DIR: 'data', LOG_LEVEL: 'error', ...(files.length === 0 ? {} : { PLUGINS_DIRS: './my-plugins' }) } });
+  t.teardown(async () => {
+    server.child.kill('SIGTERM');
+    await server.exited();
+  });
+  const url = / on (\S+) /u.exec(await server.ready())?.[1] ?? '';
+  const shell = new Shell(folder);
+  t.teardown(async () => shell.close());
+  return { folder, url, shell };
+}
+
+/** A block whose first line is a comment with a path is a file that the page tells its reader to write. */
+function fileOf({ language, text }: Block): { readonly path: string; readonly text: string } | undefined {
+  const found = /^(?:#|\/\/) (\S+\/\S+)\n([^]*)$/u.exec(text);
+  if (found === null || (language !== 'js' && language !== 'yaml')) return undefined;
+  return { path: found[1] ?? '', text: `${found[2] ?? ''}\n` };
+}
+
+/** Why a block is not run; undefined when it is. */
+function notRun(block: Block): string | undefined {
+  if (block.language === 'json') return 'JSON: parsed';
+  if (block.language === 'js' || block.language === 'yaml') return fileOf(block) === undefined ? 'a part of a file: it does not say of which' : undefined;
+  return /^\s*(?:npm|npx) /mu.test(block.text) ? 'npm: its scripts are looked up, as they would start servers and tests of their own' : undefined;
+}
+
+async function follow(t: Test, { shell, url }: Page, { path, step }: { readonly path: string; readonly step: Step }): Promise<void> {
+  const where = `${path}:${step.line.toString()}`;
+  const command = step.command.replaceAll(documentedUrl, url);
+  const shown = step.shown?.replaceAll(documentedUrl, url);
+  if (isEndless(command) && shown !== undefined) {
+    const printed = await shell.runUntil(command, (so) => showsSoFar(shown, so));
+    t.ok(showsSoFar(shown, printed), `${where} shows ${shown.slice(0, 80)}`);
+    return;
+  }
+  const { printed, status } = await shell.run(command);
+  t.equal(status, 0, `${where} succeeds`, { printed });
+  if (shown !== undefined) t.ok(showsAll(shown, printed), `${where} shows what it prints`, { shown, printed });
+}
+
+function isEndless(command: string): boolean {
+  return /watch=true|text\/event-stream/u.test(command) && !command.includes('timeoutSeconds');
+}
+
+for (const path of ['README.md', 'docs/api.md', 'docs/plugins.md']) {
+  t.test(`what ${path} tells its reader to do works`, async (t) => {
+    const markdown = await readPage(path);
+    const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
+    t.ok(blocks.length > 0, 'there is something to run');
+    const page = await openPage(t, blocks);
+    for (const block of blocks) {
+      const reason = notRun(block);
+      if (reason !== undefined) t.comment(`not run: ${path}:${block.line.toString()} (${reason})`);
+      if (block.language === 'json') t.doesNotThrow(() => { JSON.parse(block.text); }, `${path}:${block.line.toString()} is JSON`);
+      if (reason !== undefined || !commandLanguages.has(block.language)) continue;
+      for (const step of stepsOf(block)) await follow(t, page, { path, step });
+    }
+    await getAll(t, page, blocksOf(path, markdown));
+  });
+}
+
+/** Blocks without a language may hold `GET <path>` lines, which the super administrator can all read. */
+async function getAll(t: Test, { folder, url }: Page, blocks: readonly Block[]): Promise<void> {
+  const password = (await readFile(join(folder, 'data', 'admin-password'), 'utf8')).trim();
+  const authorization = `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`;
+  for (const { path, line, text } of blocks.filter(({ language }) => language === '')) {
+    for (const [, target = ''] of text.matchAll(/^GET (\/\S+)$/gmu)) {
+      const answer = await fetch(url + target, { headers: { authorization } });
+      t.equal(answer.status, 200, `${path}:${line.toString()}: GET ${target}`);
+      await answer.body?.cancel();
+    }
+  }
+}
+
+t.test('every npm script that a page names is there', async (t) => {
+  const { scripts } = JSON.parse(await readPage('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  for (const path of sourceFiles(repository, /\.md$/u)) {
+    const markdown = await readPage(path);
+    for (const [command, run, short] of markdown.matchAll(/\bnpm (?:run ([a-z][a-z:-]*)|(start|test)\b)/gu)) {
+      t.hasOwnProp(scripts, run ?? short ?? '', `${path}: ${command}`);
+    }
+  }
+});
+
+t.test('README.md lists the settings that are read, with their defaults', async (t) => {
+  const rows = tableUnder('## Settings', await readPage('README.md')).map(([name = '', byDefault = '']) => [name.replaceAll('`', ''), byDefault.replaceAll('`', '')] as const);
+  const help = runCommandLine(['help'], { cwd: tmpdir() });
+  await help.exited();
+  const read = [...help.stdout().matchAll(/^ {2}([A-Z][A-Z_]+) /gmu)].map(([, name]) => name ?? '');
+  t.same(rows.map(([name]) => name).sort(), read.sort());
+  const defaults = Object.fromEntries(rows.filter(([, value]) => value !== '' && value !== 'drawn'));
+  t.same(decodeConfig(defaults, '/anywhere'), decodeConfig({}, '/anywhere'), 'a default written out changes nothing');
+});
+
+t.test('docs/api.md lists every refusal', async (t) => {
+  const rows = tableUnder('## Errors', await readPage('docs/api.md')).map(([status, reason]) => `${status ?? ''} ${(reason ?? '').replaceAll('`', '')}`);
+  t.same(rows.sort(), Object.values(problems).map(({ status, word }) => `${status.toString()} ${word}`).sort());
+});
+
+/** The rows of docs/api.md's table of limits, by the constant that holds each. */
+const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
+  'body': 'requestBodyBytesMax', 'stored object': 'objectBytesMax', 'nesting of a body': 'jsonDepthMax', 'headers': 'requestHeadersBytesMax', 'path and query': 'requestTargetBytesMax',
+  'query parameters': 'queryParametersMax', 'one selector': 'selectorBytesMax', 'requirements of all selectors': 'selectorRequirementsMax', 'values of one set': 'selectorSetValuesMax',
+  'sort fields': 'sortKeysMax', 'name': 'nameLengthMax', 'labels': 'labelsPerObjectMax', 'annotations': 'annotationsBytesMax', 'finalizers': 'finalizersPerObjectMax',
+  'owner references': 'ownerReferencesPerObjectMax', 'one index value': 'indexValueBytesMax', 'values in one index': 'indexValuesPerObjectMax', 'operations of a JSON Patch': 'jsonPatchOperationsMax',
+  'validation errors told': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
+  'tries of a write that loses races': 'writeAttemptsMax', 'failed log-ins by user or address': 'loginFailuresMax',
+};
+
+t.test('docs/api.md tells the limits as they are', async (t) => {
+  const rows = tableUnder('## Limits', await readPage('docs/api.md'));
+  t.same(rows.map(([what]) => what).sort(), Object.keys(documentedLimits).sort());
+  for (const [what = '', limit = ''] of rows) {
+    const constant = documentedLimits[what];
+    t.equal(Number.parseInt(limit.replaceAll(',', ''), 10), constant === undefined ? undefined : limits[constant], what);
+  }
+});
+
+t.test('each invariant of ARCHITECTURE.md names a test that is there', async (t) => {
+  const invariants = (await readPage('ARCHITECTURE.md')).split('\n').filter((line) => line.includes('**Invariant:**'));
+  t.ok(invariants.length > 10);
+  t.ok((await readPage('ARCHITECTURE.md')).split('\n').length <= 250, 'it is short enough to be read');
+  for (const invariant of invariants) {
+    const held = [...invariant.matchAll(/\[(test\/[^\]]+)\]\(\1\)(?:: “([^”]+)”)?/gu)];
+    t.ok(held.length > 0, `a test is named: ${invariant.slice(0, 90)}`);
+    for (const [, path = '', title] of held) {
+      const text = (await readPage(path)).replaceAll("\\'", "'");
+      t.ok(title === undefined || text.includes(title), `${path} holds “${title ?? ''}”`);
+    }
+  }
+});
+
+t.test('the decisions are numbered without a gap, and each is in the index', async (t) => {
+  const names = (await readdir(join(repository, 'docs', 'decisions'))).filter((name) => name !== 'README.md').sort();
+  const index = await readPage('docs/decisions/README.md');
+  for (const [place, name] of names.entries()) {
+    t.match(name, new RegExp(`^${(place + 1).toString().padStart(4, '0')}-[a-z0-9-]+\\.md$`, 'u'));
+    t.ok(index.includes(`(${name})`), `${name} is in the index`);
+    t.match(await readPage(`docs/decisions/${name}`), /^# \d{4} [^]*\n## Context\n[^]*\n## Choice\n[^]*\n## Chosen against\n[^]*\n## Consequence\n/u);
+  }
+});
+
+t.test('0005 names every package and its licence', async (t) => {
+  const { dependencies, devDependencies } = JSON.parse(await readPage('package.json')) as { readonly dependencies: Readonly<Record<string, string>>; readonly devDependencies: Readonly<Record<string, string>> };
+  const text = await readPage('docs/decisions/0005-dependencies.md');
+  const rows = [...text.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gmu)].map(([, name = '', licence = '']) => [name, licence.trim()] as const);
+  t.same(rows.map(([name]) => name).sort(), [...Object.keys(dependencies), ...Object.keys(devDependencies)].sort());
+  for (const [name, licence] of rows) {
+    t.equal((JSON.parse(await readPage(`node_modules/${name}/package.json`)) as { readonly license: string }).license, licence, name);
+  }
+});
+
+t.test('`…` stands for anything, blanks outside quotes for nothing, and all else for itself', async (t) => {
+  t.ok(showsAll('{"a": "…",\n "b": […]}', '{"a":"x y","b":[1,2]}'));
+  t.notOk(showsAll('{"a":"x y"}', '{"a":"xy"}'));
+  t.notOk(showsAll('{"a":1}', '{"a":1}{"a":2}'));
+  t.ok(showsSoFar('{"a":1}', '{"a":1}\n{"a":2}\n'));
+  t.notOk(showsSoFar('{"a":1}{"a":2}', '{"a":1}\n{"a"'));
+  t.same(stepsOf({ path: '', language: 'console', line: 1, text: '$ one\n1\n$ two \\\n  2\n$ three' }), [
+    { line: 2, command: 'one', shown: '1' }, { line: 4, command: 'two \\\n  2', shown: '' }, { line: 6, command: 'three', shown: '' },
+  ]);
+});
