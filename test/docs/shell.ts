@@ -15,7 +15,7 @@ export class Shell {
   #commands = 0;
 
   constructor(folder: string) {
-    this.#child = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec /bin/sh'], { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec /bin/sh'], { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
     this.#closed = once(this.#child, 'close');
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#printed += text;
@@ -45,8 +45,9 @@ export class Shell {
     return printed;
   }
 
+  /** Ends it and whatever it still runs: they are one process group. */
   async close(): Promise<void> {
-    this.#child.stdin?.end();
+    if (this.#child.pid !== undefined && this.#child.exitCode === null) process.kill(-this.#child.pid, 'SIGKILL');
     await this.#closed;
   }
 
