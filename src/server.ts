@@ -20,6 +20,7 @@ import { StartError, type Config } from './config.ts';
 import { takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { Metrics } from './http/metrics.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
@@ -91,8 +92,12 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
   const passwords = new Passwords();
   const secrets = new Secrets(eventLog, clock);
   const authenticator = new Authenticator({ secrets, passwords, clock });
+  const metrics = new Metrics({
+    position: () => models.position(), watchers: () => core.hub.size, isReady: () => pending.size === 0,
+    objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
+  });
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending],
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics,
     authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 

@@ -24,8 +24,8 @@ export function jsonAnswer(value: unknown, status = 200, headers: readonly strin
   return { kind: 'bytes', status, bytes: Buffer.from(JSON.stringify(value)), headers };
 }
 
-export function textAnswer(text: string, status = 200): Answer {
-  return { kind: 'bytes', status, bytes: Buffer.from(text), headers: noHeaders, contentType: 'text/plain; charset=utf-8' };
+export function textAnswer(text: string, status = 200, contentType = 'text/plain; charset=utf-8'): Answer {
+  return { kind: 'bytes', status, bytes: Buffer.from(text), headers: noHeaders, contentType };
 }
 
 export function refusal(problem: Problem): Answer {

@@ -12,6 +12,7 @@ import type { Exchange } from './exchange.ts';
 import { headerOf } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
+import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { methodNotAllowed, problem } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
@@ -24,6 +25,7 @@ export type AppDependencies = Edge & {
   readonly fixed: RouteTable<FixedRoute>;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
+  readonly metrics: Metrics;
   /** An id for a request that brought none of its own. */
   readonly drawRequestId: () => string;
 };
@@ -58,6 +60,7 @@ export class App {
       this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
       await send(to, refusal(problem('internal-error', 'something is broken here; the log has the detail under this request\'s id')), this.#dependencies);
     }
+    if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
   async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {

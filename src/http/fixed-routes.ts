@@ -1,10 +1,11 @@
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import { jsonAnswer, refusal, textAnswer, type Answer } from './answer.ts';
 import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './discovery.ts';
+import type { Metrics } from './metrics.ts';
 import { problem } from './problem.ts';
 import { RouteTable } from './route-table.ts';
 
-export type FixedRoute = (params: Readonly<Record<string, string>>) => Answer;
+export type FixedRoute = (params: Readonly<Record<string, string>>) => Answer | Promise<Answer>;
 
 export type FixedRouteOptions = {
   readonly registry: TypeRegistry;
@@ -12,16 +13,18 @@ export type FixedRouteOptions = {
   readonly readiness: () => readonly string[];
   /** The platform's own, a semantic version. */
   readonly version: string;
+  readonly metrics: Metrics;
 };
 
-/** Health, version and discovery: what the platform serves whatever is registered. */
-export function fixedRoutes({ registry, readiness, version }: FixedRouteOptions): RouteTable<FixedRoute> {
+/** Health, version, metrics and discovery: what the platform serves whatever is registered. */
+export function fixedRoutes({ registry, readiness, version, metrics }: FixedRouteOptions): RouteTable<FixedRoute> {
   const routes = new RouteTable<FixedRoute>();
   const get = (pattern: string, route: FixedRoute): void => { routes.add('GET', pattern, route); };
   get('/healthz', () => textAnswer('ok'));
   get('/livez', () => textAnswer('ok'));
   get('/readyz', () => readyAnswer(readiness()));
   get('/version', () => jsonAnswer(versionDocument(version)));
+  get('/metrics', async () => textAnswer(await metrics.text(), 200, metricsType));
   get('/api', () => jsonAnswer(coreVersions(registry)));
   get('/api/{version}', ({ version: wanted = '' }) => found(resourceList(registry, '', wanted)));
   get('/apis', () => jsonAnswer(groupList(registry)));
@@ -29,6 +32,9 @@ export function fixedRoutes({ registry, readiness, version }: FixedRouteOptions)
   get('/apis/{group}/{version}', ({ group = '', version: wanted = '' }) => found(resourceList(registry, group, wanted)));
   return routes;
 }
+
+/** Prometheus' text exposition format. */
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 function readyAnswer(reasons: readonly string[]): Answer {
   if (reasons.length === 0) return textAnswer('ok');

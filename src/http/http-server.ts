@@ -11,6 +11,7 @@ import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { App } from './app.ts';
 import { fixedRoutes } from './fixed-routes.ts';
 import { GeneratedApi } from './generated.ts';
+import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { problem, type Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
@@ -30,6 +31,7 @@ export type HttpDependencies = Edge & {
   readonly readiness: () => readonly string[];
   /** The platform's own, a semantic version. */
   readonly version: string;
+  readonly metrics: Metrics;
 };
 
 /** How often a closing server looks for connections that have become idle. */
@@ -43,12 +45,12 @@ export type HttpServer = {
 };
 
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
-  const { domain, clock, log, registry, reader, feed, execute, authenticate, pluginRoutes, watch, readiness, version } = dependencies;
+  const { domain, clock, log, registry, reader, feed, execute, authenticate, pluginRoutes, watch, readiness, version, metrics } = dependencies;
   const drawRequestId = requestIds();
   const app = new App({
-    domain, clock, log, authenticate, pluginRoutes, watch, drawRequestId,
+    domain, clock, log, authenticate, pluginRoutes, watch, metrics, drawRequestId,
     generated: new GeneratedApi(registry, { reader, execute }, feed),
-    fixed: fixedRoutes({ registry, readiness, version }),
+    fixed: fixedRoutes({ registry, readiness, version, metrics }),
   });
   const koa = app.koa().callback();
   const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };

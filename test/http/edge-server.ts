@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Authenticated } from '../../src/auth/authenticate.ts';
 import { visitor, type Subject } from '../../src/auth/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
+import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
@@ -33,6 +34,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
     readiness: () => [],
     version: '1.2.3',
+    metrics: new Metrics({ position: () => 0n, watchers: () => 0, objects: () => [], isReady: () => true }),
     ...overrides,
   });
   await new Promise<void>((resolve) => { http.server.listen(0, '127.0.0.1', resolve); });

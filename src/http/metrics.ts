@@ -1,0 +1,62 @@
+import type { Registry } from 'prom-client';
+
+/** What is measured anywhere but here, read when somebody asks. */
+export type MetricSources = {
+  /** Position of the last folded event. */
+  readonly position: () => bigint;
+  readonly watchers: () => number;
+  /** Objects by type. */
+  readonly objects: () => readonly { readonly type: string; readonly count: number }[];
+  readonly isReady: () => boolean;
+};
+
+/**
+ * The node's metrics in Prometheus' text format. A request costs one increment of an array; the library is loaded, and
+ * everything else looked up, when they are asked for the first time.
+ */
+export class Metrics {
+  readonly #sources: MetricSources;
+  /** Answers by status. */
+  readonly #answered: number[] = Array.from({ length: 600 }, () => 0);
+  #registry: Promise<Registry> | undefined;
+
+  constructor(sources: MetricSources) {
+    this.#sources = sources;
+  }
+
+  answered(status: number): void {
+    this.#answered[status] = (this.#answered[status] ?? 0) + 1;
+  }
+
+  async text(): Promise<string> {
+    this.#registry ??= this.#open();
+    return (await this.#registry).metrics();
+  }
+
+  async #open(): Promise<Registry> {
+    const { Counter, Gauge, Registry: Registered, collectDefaultMetrics } = await import('prom-client');
+    const registry = new Registered();
+    const { position, watchers, objects, isReady } = this.#sources;
+    const answered = this.#answered;
+    collectDefaultMetrics({ register: registry });
+    const registers = [registry];
+    new Counter({
+      name: 'ledgerplane_http_responses_total', help: 'HTTP responses by status code.', labelNames: ['code'], registers,
+      collect() {
+        this.reset();
+        for (const [status, count] of answered.entries()) if (count > 0) this.inc({ code: String(status) }, count);
+      },
+    });
+    new Gauge({ name: 'ledgerplane_position', help: 'Position in the log of the last event the read models hold.', registers, collect() { this.set(Number(position())); } });
+    new Gauge({ name: 'ledgerplane_watchers', help: 'Watches that are open.', registers, collect() { this.set(watchers()); } });
+    new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and plugins have settled.', registers, collect() { this.set(isReady() ? 1 : 0); } });
+    new Gauge({
+      name: 'ledgerplane_objects', help: 'Objects by type.', labelNames: ['type'], registers,
+      collect() {
+        this.reset();
+        for (const { type, count } of objects()) this.set({ type }, count);
+      },
+    });
+    return registry;
+  }
+}
