@@ -10,25 +10,55 @@ const socketPathBytesMax = 100;
 
 /**
  * Takes DATA_DIR for this process: one server a directory (decision 11.2). The lock is a listening socket, which the kernel
- * closes however the process ends, so a killed server never leaves it locked.
+ * closes however the process ends, so a killed server never leaves it locked. Where there are abstract sockets one of those
+ * is taken first: it leaves no file, so of servers that start at the same moment one alone goes on to look at the file of
+ * a dead one. The file also tells a server in another network namespace.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
+  makePrivate(dir);
+  const taken: Server[] = [];
+  const release = async (): Promise<void> => { await Promise.all(taken.splice(0).map(closed)); };
+  const path = socketPath(dir);
+  const locks = process.platform === 'linux' ? [`\0ledgerplane-${digest(realpathSync(dir))}`, path] : [path];
+  for (const lock of locks) {
+    const server = await listen(lock) ?? (lock === path ? await takeOver(path) : undefined);
+    if (server === undefined) {
+      await release();
+      throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
+    }
+    server.unref();
+    taken.push(server);
+  }
+  return { release };
+}
+
+/** A folder that only its owner can look into, also when somebody made it with other rights: it holds password hashes. */
+export function privateDir(dir: string): string {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  chmodSync(dir, 0o700);
+  return dir;
+}
+
+function makePrivate(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw new StartError(`DATA_DIR ${dir} cannot be made: ${messageOf(cause)}`, { exitCode: 2, cause });
   }
-  const path = socketPath(dir);
-  const server = await listen(path) ?? await takeOver(path);
-  if (server === undefined) throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
-  server.unref();
-  return { release: async () => { await new Promise<void>((resolve) => { server.close(() => { resolve(); }); }); } };
+}
+
+async function closed(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => { server.close(() => { resolve(); }); });
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 function socketPath(dir: string): string {
   const own = join(realpathSync(dir), 'lock.sock');
   if (Buffer.byteLength(own) <= socketPathBytesMax) return own;
-  return join(tmpdir(), `ledgerplane-${createHash('sha256').update(own).digest('hex').slice(0, 32)}.sock`);
+  return join(tmpdir(), `ledgerplane-${digest(own)}.sock`);
 }
 
 /** A socket's file outlives a killed process: if nobody answers on it, it is nobody's. */
@@ -47,7 +77,7 @@ async function listen(path: string): Promise<Server | undefined> {
       else reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      chmodSync(path, 0o600);
+      if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);
     });
   });

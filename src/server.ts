@@ -17,7 +17,7 @@ import { Passwords } from './auth/password.ts';
 import { Secrets } from './auth/secrets.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
-import { takeDataDir } from './data-dir.ts';
+import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics } from './http/metrics.ts';
@@ -164,9 +164,9 @@ type Stores = { readonly eventLog: EventLog; readonly events: number; readonly m
 async function openStores(config: Config, { clock, onFatal }: { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
-  const eventLog = await openLmdbLog({ dir: join(config.dataDir, 'log'), onFatal });
+  const eventLog = await openLmdbLog({ dir: privateDir(join(config.dataDir, 'log')), onFatal });
   closers.add(async () => eventLog.close());
-  const tables = new LmdbTables(join(config.dataDir, 'read-models'));
+  const tables = new LmdbTables(privateDir(join(config.dataDir, 'read-models')));
   closers.add(async () => tables.close());
   const registry = new TypeRegistry();
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });

@@ -71,7 +71,7 @@ export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded
   if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
   const policy = body['propagationPolicy'] ?? query.get('propagationPolicy');
   if (!propagationPolicies.includes(policy)) {
-    return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(JSON.stringify(policy))}`) };
+    return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`) };
   }
   const preconditions = decodePreconditions(body['preconditions'] ?? {});
   if (!preconditions.ok) return preconditions;

@@ -58,5 +58,5 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
 /** Methods as `Allow` lists them. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  return problem('method-not-allowed', `${method} is not served here; ${list === '' ? 'nothing is' : list}`, { headers: ['Allow', list] });
+  return problem('method-not-allowed', `${method} is not served here${list === '' ? '' : `, but ${list}`}`, { headers: ['Allow', list] });
 }
