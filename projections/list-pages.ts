@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../src/base/clock.ts';
-import { listJoinedObjectsMax, listSliceObjectsMax, snapshotHoldMsMax, snapshotsMax } from '../src/limits.ts';
+import { must } from '../src/base/unreachable.ts';
+import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, snapshotHoldMsMax, snapshotsMax } from '../src/limits.ts';
 import type { LogPosition } from '../src/log/log.ts';
 import { SnapshotsExhaustedError, type ListPage } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -23,20 +24,18 @@ export class ListPages {
 
   page(type: TypeKey, result: QueryResult, position: LogPosition): ListPage {
     const { names, total, next, remaining } = result;
-    const items = names.length <= listJoinedObjectsMax ? this.#joined(type, names) : this.#slices(type, names);
-    return { position, total, count: names.length, next, remaining, items };
+    const joined = names.length <= listJoinedObjectsMax ? this.#joined(type, names) : undefined;
+    return { position, total, count: names.length, next, remaining, items: joined ?? this.#slices(type, names) };
   }
 
   /** Objects one by one, in batches, exactly as they are now however long reading takes. */
   batches(type: TypeKey, names: readonly string[]): AsyncIterable<readonly Uint8Array[]> {
     const snapshot = this.#snapshot();
-    return readSlices(names, snapshot, (slice) => slice.map((name) => {
-      const row = rowOf(snapshot, type, name);
-      return row.subarray(answerStart(row));
-    }));
+    return readSlices({ type, names, snapshot }, (rows) => rows.map((row) => row.subarray(answerStart(row))));
   }
 
-  #joined(type: TypeKey, names: readonly string[]): Uint8Array {
+  /** Undefined for more bytes than one turn should join. */
+  #joined(type: TypeKey, names: readonly string[]): Uint8Array | undefined {
     let joined = Buffer.allocUnsafe(Math.max(names.length * 1024, 64));
     let length = 0;
     for (const name of names) {
@@ -44,6 +43,7 @@ export class ListPages {
       if (row === undefined) throw new Error(`invariant broken: ${type}/${name} is indexed and has no row`);
       const start = answerStart(row);
       const needed = length + 1 + row.length - start;
+      if (needed > listJoinedBytesMax) return undefined;
       if (needed > joined.length) joined = Buffer.concat([joined.subarray(0, length)], Math.max(needed, joined.length * 2));
       if (length > 0) joined[length++] = comma;
       length += row.copy(joined, length, start);
@@ -53,7 +53,7 @@ export class ListPages {
 
   #slices(type: TypeKey, names: readonly string[]): AsyncIterable<Uint8Array> {
     const snapshot = this.#snapshot();
-    return readSlices(names, snapshot, (slice) => joinRows(slice.map((name) => rowOf(snapshot, type, name))));
+    return readSlices({ type, names, snapshot }, joinRows);
   }
 
   /** A reader that stalls must not keep LMDB from reusing pages for ever: its snapshot is taken back, and its list fails. */
@@ -82,16 +82,32 @@ export class ListPages {
 
 const comma = 0x2c;
 
-async function* readSlices<T>(names: readonly string[], snapshot: Snapshot, read: (slice: readonly string[]) => T): AsyncGenerator<T> {
+type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
+
+async function* readSlices<T>({ type, names, snapshot }: Pinned, read: (rows: readonly Buffer[]) => T): AsyncGenerator<T> {
   try {
-    for (let start = 0; start < names.length; start += listSliceObjectsMax) {
+    for (let start = 0; start < names.length;) {
       // A reader that keeps up would otherwise hold the loop from its first slice to its last.
       if (start > 0) await nextTurn();
-      yield read(names.slice(start, start + listSliceObjectsMax));
+      const rows = sliceFrom(names, start, (name) => rowOf(snapshot, type, name));
+      start += rows.length;
+      yield read(rows);
     }
   } finally {
     snapshot.release();
   }
+}
+
+/** At least one row. */
+function sliceFrom(names: readonly string[], start: number, rowOfName: (name: string) => Buffer): readonly Buffer[] {
+  const rows: Buffer[] = [];
+  let bytes = 0;
+  for (let at = start; at < names.length && rows.length < listSliceObjectsMax && bytes < listSliceBytesMax; at += 1) {
+    const row = rowOfName(must(names[at], 'it is within the names'));
+    rows.push(row);
+    bytes += row.length;
+  }
+  return rows;
 }
 
 function rowOf(snapshot: Snapshot, type: TypeKey, name: string): Buffer {

@@ -63,10 +63,12 @@ export const projectionBatchEventsMax = 64;
 /** Events a log subscription reads ahead of its consumer. */
 export const logReadAheadEventsMax = 512;
 
-/** A list answer up to this many objects is joined in one turn; a longer one is streamed. */
+/** A list answer up to this many objects and bytes is joined in one turn; a longer one is streamed at its reader's pace. */
 export const listJoinedObjectsMax = 1_000;
-/** Objects joined per slice of a streamed list before the loop is yielded. */
+export const listJoinedBytesMax = 1_048_576;
+/** Objects joined per slice of a streamed list before the loop is yielded, and the bytes from which on a slice is whole. */
 export const listSliceObjectsMax = 256;
+export const listSliceBytesMax = 262_144;
 /** Recent list answers kept by query and position. */
 export const listCacheBytesMax = 16_777_216;
 /** Read snapshots held by streamed lists and initial watch states at once; the next one waits its turn. */

@@ -1,22 +1,23 @@
-import { listCacheQueryLengthMax, snapshotHoldMsMax, snapshotsMax } from '../limits.ts';
-import type { ChangeFeed, ListPage } from '../read/objects.ts';
+import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits.ts';
+import { SnapshotsExhaustedError, type ChangeFeed, type ListPage } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { decodeObject, writeContext } from './decode-write.ts';
 import type { Exchange } from './exchange.ts';
+import { Holders } from './holders.ts';
 import { staleness, unread, written, writtenHeaders, type ResourcePorts } from './item.ts';
 import { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
+import { problem } from './problem.ts';
 import { mediaTypeOf, readJson } from './read-body.ts';
-import { Slots } from './slots.ts';
 
 /** The generated API of one collection, but for deletion (delete-collection.ts). */
 export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache;
-  /** One for each streamed list: it pins a snapshot of the read model. */
-  readonly #snapshots = new Slots(snapshotsMax);
+  /** The streamed lists: each pins a snapshot of the read model. */
+  readonly #streams = new Holders();
 
   constructor(ports: ResourcePorts, feed: ChangeFeed) {
     this.#ports = ports;
@@ -36,15 +37,34 @@ export class Collections {
     const request = decoded.value;
     const stale = await staleness(request.freshness, exchange, this.#ports.reader);
     if (stale !== undefined) return stale;
-    await this.#snapshots.take();
-    let streamed = false;
-    try {
-      const { items, ...page } = this.#ports.reader.list(type.key, request.query);
-      if (items instanceof Uint8Array) return bytesAnswer(this.#joined(request, { ...page, items }, key));
-      streamed = true;
+    // Many who ask the same at once share what the first of them has read meanwhile.
+    const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache.find(key, type, this.#ports.reader.position());
+    if (cached !== undefined) return bytesAnswer(cached);
+    for (;;) {
+      const listed = this.#listed(type, request);
+      if (listed === undefined) {
+        const ended = this.#streams.ended();
+        if (ended === undefined) return refusal(problem('too-many-requests', 'too many lists and watches are being read', { retryAfterSeconds: 1 }));
+        await ended;
+        continue;
+      }
+      const { items, ...page } = listed;
+      if (items instanceof Uint8Array) {
+        this.#streams.wake();
+        return bytesAnswer(this.#joined(request, { ...page, items }, key));
+      }
+      this.#streams.begin();
       return { kind: 'stream', chunks: this.#streamed(request, page, items), holdMsMax: snapshotHoldMsMax };
-    } finally {
-      if (!streamed) this.#snapshots.giveBack();
+    }
+  }
+
+  /** Undefined when it must be streamed and every snapshot is held. A short answer needs none, so it waits for nobody. */
+  #listed(type: ResourceType, request: ListRequest): ListPage | undefined {
+    try {
+      return this.#ports.reader.list(type.key, request.query);
+    } catch (error) {
+      if (error instanceof SnapshotsExhaustedError) return undefined;
+      throw error;
     }
   }
 
@@ -53,7 +73,7 @@ export class Collections {
     return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
   }
 
-  /** Reading begins with the first chunk that is asked for; from then on its end, or its abandonment, gives the slot back. */
+  /** Reading begins with the first chunk that is asked for; from then on its end, or its abandonment, is told to those who wait. */
   async *#streamed(request: ListRequest, page: Omit<ListPage, 'items'>, items: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       let before = envelopeHead(request, page, page.position);
@@ -64,7 +84,7 @@ export class Collections {
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);
     } finally {
-      this.#snapshots.giveBack();
+      this.#streams.end();
     }
   }
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { snapshotHoldMsMax, snapshotsMax } from '../../src/limits.ts';
 import { logPosition } from '../../src/log/log.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
-import type { ListPage, ObjectReader } from '../../src/read/objects.ts';
+import { SnapshotsExhaustedError, type ListPage, type ObjectReader } from '../../src/read/objects.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
@@ -36,12 +36,13 @@ class StreamingReader extends MemoryObjects {
   }
 
   override list(): ListPage {
+    if (this.open >= snapshotsMax) throw new SnapshotsExhaustedError(this.open);
+    this.open += 1;
+    this.mostOpen = Math.max(this.mostOpen, this.open);
     return { position: logPosition(1n), total: this.#slices, count: this.#slices, next: undefined, remaining: 0, items: this.#items() };
   }
 
   async *#items(): AsyncGenerator<Uint8Array> {
-    this.open += 1;
-    this.mostOpen = Math.max(this.mostOpen, this.open);
     try {
       for (let slice = 0; slice < this.#slices; slice += 1) yield await Promise.resolve(this.#slice);
     } finally {
@@ -113,6 +114,17 @@ t.test('streamed lists hold no more snapshots at once than the bound', async (t)
   t.ok(answers.every(({ items }) => items.length === 3));
   t.ok(reader.mostOpen <= snapshotsMax);
   t.equal(reader.open, 0);
+});
+
+t.test('a long list is refused for a moment when watches hold every snapshot', async (t) => {
+  const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
+  const edge = await startEdge({ registry: servedRegistry(), reader });
+  t.teardown(() => edge.stop());
+  reader.open = snapshotsMax;
+  const response = await edge.call(type.path);
+  t.match([response.status, response.headers.get('retry-after'), await response.json()], [429, '1', { reason: 'TooManyRequests' }]);
+  reader.open = 0;
+  t.equal((await edge.call(type.path)).status, 200);
 });
 
 t.test('a reader too slow for its snapshot is cut off, and a reader that leaves gives it back', async (t) => {
