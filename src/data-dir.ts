@@ -26,7 +26,7 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    server.unref();
+    // Not unreferenced: who has the folder stays, even while it waits for nothing but a plugin that never answers.
     taken.push(server);
   }
   return { release };

@@ -53,3 +53,19 @@ t.test('what a plugin leaves to nobody is logged by its name and survived, also 
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
 });
+
+t.test('a start that waits for nothing but a plugin goes on waiting', async (t) => {
+  const root = await temporaryFolder(t);
+  // Neither a listener of signals nor a time limit keeps a process alive.
+  const module = 'process.stderr.write("waiting\\n"); await new Promise((resolve) => { process.once("SIGUSR2", resolve); }); export default {};';
+  await writePlugins(root, { waits: { 'plugin.yaml': manifestYaml('waits', { main: 'main.mjs' }), 'main.mjs': module } });
+  const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root } });
+  t.teardown(() => run.child.kill('SIGKILL'));
+  const ready = run.ready();
+  while (!run.stderr().includes('waiting\n')) await Promise.race([passes(5), ready]);
+  await Promise.race([passes(1_000), ready]);
+  run.child.kill('SIGUSR2');
+  t.match(await ready, /^ledgerplane ready/u);
+  run.child.kill('SIGTERM');
+  t.equal(await run.exited(), 0);
+});
