@@ -9,7 +9,7 @@ import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
 import { Collector } from '../reconcilers/collector.ts';
-import { ensureAdministrator } from './auth/administrator.ts';
+import { administrator, ensureAdministrator } from './auth/administrator.ts';
 import { actorOf } from './auth/subject.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { authorize } from './auth/authorize.ts';
@@ -101,9 +101,7 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
     authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
-  // Hashing takes a tenth of a second of another core: it goes on beside all that follows.
-  const administrator = ensureAdministrator({ secrets, passwords, dataDir: config.dataDir, password: config.adminPassword });
-  administrator.catch(() => undefined);
+  const administered = await administer(config, { secrets, passwords, log });
   await host.loadTypes();
   const url = await listen(http.server, config);
   await foldAndFollow(stores, { onFatal }, closers);
@@ -116,9 +114,21 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
   pending.delete('read models are catching up');
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   await host.start();
-  for (const notice of (await administrator).notices) log.warn(notice);
+  await administered.settled;
   pending.delete('plugins are starting');
   return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, close: async () => closers.closeAll() };
+}
+
+/**
+ * Makes the super administrator at the first start: ready only once they are. Later starts only compare ADMIN_PASSWORD with
+ * what is stored, which takes a tenth of a second of another core and holds up nothing.
+ */
+async function administer({ dataDir, adminPassword }: Config, { secrets, passwords, log }: { readonly secrets: Secrets; readonly passwords: Passwords; readonly log: Logger }): Promise<{ readonly settled: Promise<void> }> {
+  const isFirstStart = await secrets.passwordHashOf(administrator) === undefined;
+  const told = ensureAdministrator({ secrets, passwords, dataDir, password: adminPassword }).then(({ notices }) => { for (const notice of notices) log.warn(notice); });
+  if (!isFirstStart) told.catch((error: unknown) => { log.error({ err: error }, 'ADMIN_PASSWORD could not be compared'); });
+  else told.catch(() => undefined);
+  return { settled: isFirstStart ? told : Promise.resolve() };
 }
 
 type Core = {
