@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 
 import { pino } from 'pino';
 
@@ -65,6 +66,9 @@ async function serve(): Promise<void> {
   const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onPlugins: (found) => { blame = found; } });
   stopOnSignal(starting, { log, flush });
   const server = await starting;
+  // From here on garbage comes from requests: the heap is collected when it has grown by two fifths, not when it has doubled.
+  // Before, while indexes are built, almost everything stays, and collecting more often would only delay the start.
+  setFlagsFromString('--heap-growing-percent=40');
   const { events, types } = server.ready;
   process.stdout.write(`ledgerplane ready on ${server.url} (embedded log, ${events.toString()} events, ${types.toString()} types)\n`);
 }

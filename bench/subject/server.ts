@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -22,8 +22,6 @@ export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toSt
 export const headers = { Host: '127.0.0.1', Authorization: authorization };
 
 const program = resolve(import.meta.dirname, '../../src/main.js');
-/** What `npm start` gives node. */
-const nodeFlags = readFileSync(resolve(import.meta.dirname, '../../../scripts/node-flags'), 'utf8').trim().split(/\s+/u);
 const startTimeoutMs = 600_000;
 
 /** Ends the server when its standard input does: with the bench, however that ends. */
@@ -32,7 +30,7 @@ const endWithInput = `data:text/javascript,${encodeURIComponent("process.stdin.o
 export async function startSubject(dataDir: string, nodeArgs: readonly string[] = []): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
-  const child = spawn(process.execPath, [...nodeFlags, ...nodeArgs, '--import', endWithInput, program, 'serve'], {
+  const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
     cwd: dirname(dataDir),
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn' },
