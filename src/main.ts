@@ -38,6 +38,11 @@ const mistakeExitCode = 2;
 /** Time left of `shutdownMs` to flush the logs and exit. */
 const exitMarginMs = 500;
 
+/** How often a stalled reader of the logs is tried again when the process ends: a tenth of a second each time. */
+const flushRefusalsMax = 3;
+/** Log lines kept for a reader that stalls; what comes past it is dropped. */
+const logBufferBytesMax = 1_048_576;
+
 type Logger = ReturnType<typeof openLog>;
 /** The plugin whose code an error came from; undefined when it is the platform's own. */
 type Blame = (error: unknown) => string | undefined;
@@ -74,16 +79,24 @@ async function serve(): Promise<void> {
 }
 
 function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {
-  const destination = pino.destination({ dest: process.stderr.fd, sync: false });
-  // A reader of the logs that went away must not take the server with it.
-  destination.on('error', () => undefined);
+  let flushing = false;
+  let refusals = 0;
+  // A reader of the logs that stalls costs a bounded buffer, and the end of the process a bounded time.
+  const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
+  const destination = pino.destination({ dest: process.stderr.fd, sync: false, maxLength: logBufferBytesMax, retryEAGAIN });
+  // One that went away must not take the server with it; to flush would be to try for ever.
+  let isGone = false;
+  destination.on('error', () => { isGone = true; }).on('write', () => { isGone = false; });
   process.stdout.on('error', () => undefined);
   const flush = (): void => {
+    flushing = true;
     try {
-      destination.flushSync();
+      if (!isGone) destination.flushSync();
     } catch {
       // Standard error is gone or not open yet: there is nobody to tell.
     }
+    // Else the library would flush once more at the exit, and try for ever.
+    destination.destroy();
   };
   return { log: pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination), flush };
 }

@@ -145,6 +145,23 @@ t.test('what nobody caught is logged as fatal and ends it with 1', async (t) => 
   }
 });
 
+t.test('it stops in time when nobody reads its logs any more, or has stopped reading', async (t) => {
+  for (const leave of ['gone', 'stalled'] as const) {
+    const run = serve(t.testdir(), { LOG_LEVEL: 'trace' }, onSignal("for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });"));
+    await run.ready();
+    if (leave === 'gone') run.child.stderr?.destroy();
+    else run.child.stderr?.pause();
+    run.child.kill('SIGUSR2');
+    await new Promise((resolve) => { setTimeout(resolve, 1_000); });
+    run.child.kill('SIGTERM');
+    const ended = new Promise((resolve) => { run.child.once('exit', resolve); });
+    const late = setTimeout(() => { run.child.kill('SIGKILL'); }, 10_000);
+    t.equal(await ended, 0, leave);
+    clearTimeout(late);
+    run.child.stderr?.destroy();
+  }
+});
+
 t.test('.env is read from the working directory', async (t) => {
   const cwd = t.testdir();
   writeFileSync(join(cwd, '.env'), 'PORT=0\nDATA_DIR=kept here\nADMIN_PASSWORD=a password of the test\nTLS=off\n');
