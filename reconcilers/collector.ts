@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../src/base/clock.ts';
 import { collectorConcurrencyMax, collectorRetryMsMax } from '../src/limits.ts';
+import { actorOf, type Subject } from '../src/command/subject.ts';
 import type { Execute } from '../src/execute.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -12,6 +13,8 @@ import type { ResourceType } from '../src/resource/resource-type.ts';
  * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). It gets keys, reads the world
  * and takes one step, so running it twice is harmless; what it cannot finish now it tries again later.
  */
+const subject: Subject = { kind: 'platform', part: 'collector' };
+
 export type CollectorDependencies = {
   readonly changes: ChangeFeed;
   readonly reader: ObjectReader;
@@ -96,7 +99,7 @@ export class Collector {
     const { metadata } = storedObject(stored.bytes);
     if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return 'settled';
     const outcome = await execute(type, { type: 'collect', name: key.name, uid: metadata.uid }, {
-      cause: { actor: 'system:collector', verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform',
+      cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
     if (outcome.ok) return 'settled';
     // Gone, replaced, or given a finalizer in the meantime: a later change enqueues it again if need be.

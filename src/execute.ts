@@ -1,17 +1,20 @@
 import { delay, type Clock } from './base/clock.ts';
 import { claimValue, holderElsewhere, type ClaimResult } from './claims.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
-import { decide, nameOf, type Decision, type Facts } from './command/decide.ts';
+import { decide, nameOf, type Decision } from './command/decide.ts';
+import type { Facts } from './command/facts.ts';
 import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } from './command/event.ts';
 import { initialState, type State } from './command/evolve.ts';
 import type { Rejection } from './command/rejection.ts';
+import type { Kept, Withheld } from './command/strategy.ts';
 import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesInFlightMax } from './limits.ts';
 import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
 import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type RecordedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
-import { storedObject } from './resource/shown-object.ts';
+import { storedObject, withToken } from './resource/shown-object.ts';
+import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
@@ -26,10 +29,26 @@ export type WriteDoorDependencies = {
   readonly suffix: () => string;
   /** Epoch milliseconds of the log's last event: no later event is stamped earlier. */
   readonly lastEventTime: number;
+  /** Of the platform's own types. */
+  readonly rules: WriteRules;
+  readonly secrets: SecretKeeper;
 };
 
 /** One try at a command: what was decided on, and what came of it. `again`: the state moved on, decide anew. */
 type Attempt = WriteOutcome | 'again';
+
+/** What every try at one command has in common. */
+type Given = {
+  readonly uid: string;
+  /** The characters a drawn name ends in; another draw after a collision. */
+  suffix: string;
+  readonly context: WriteContext;
+  /** What was withheld from this write, once it is kept. */
+  kept?: Kept;
+};
+
+/** A decision that there is an event of. */
+type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
 type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
 
@@ -72,41 +91,71 @@ class WriteDoor {
   }
 
   async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
-    const uid = this.#dependencies.uuid();
     const generated = isGenerated(command);
-    let suffix = generated ? this.#dependencies.suffix() : '';
+    const given: Given = { uid: this.#dependencies.uuid(), suffix: generated ? this.#dependencies.suffix() : '', context };
     let draws = 1;
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
-      const outcome = await this.#attempt(type, command, { uid, suffix, context });
+      const outcome = await this.#attempt(type, command, given);
       if (outcome === 'again') continue;
       const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && generated;
       if (!collided || draws === generateNameAttemptsMax) return outcome;
-      suffix = this.#dependencies.suffix();
+      given.suffix = this.#dependencies.suffix();
       draws += 1;
     }
     return rejected({ reason: 'stale-version', detail: `the object kept changing: gave up after ${String(writeAttemptsMax)} attempts` });
   }
 
-  async #attempt(type: ResourceType, command: Command, given: { readonly uid: string; readonly suffix: string; readonly context: WriteContext }): Promise<Attempt> {
+  async #attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const { context } = given;
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
     const now = this.#now();
     const facts: Facts = {
       type, now, uid: given.uid, suffix: given.suffix,
-      domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation,
+      domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
+      strategy: this.#dependencies.rules.strategyOf(type.key), kept: given.kept,
     };
     // What can name no object is not looked up: neither the log nor the tables take it as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
     const target: Target = { type, name, stream: streamName(`object:${type.key}/${name}`), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
     if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
+    const judged = command.type === 'collect' ? permitted : this.#judge(target, decision, context);
+    if (!judged.ok) return judged;
+    try {
+      return await this.#carryOut(target, decision, given, now);
+    } finally {
+      judged.release?.();
+    }
+  }
+
+  async #carryOut(target: Target, decision: Made, given: Given, now: string): Promise<Attempt> {
+    const { type, name } = target;
+    const { context } = given;
     const metadata: EventMetadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
+    if (decision.withheld !== undefined && !context.dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata, decision.entry && { fingerprint: type.fingerprint, entry: decision.entry });
     if (proposed.data.length > objectBytesMax) return rejected(tooLarge(proposed.data.length));
     const refused = await this.#claim(target, decision.event, { metadata, dryRun: context.dryRun });
     if (refused !== undefined) return refused;
     if (context.dryRun) return { ok: true, bytes: Buffer.from(JSON.stringify(decision.object)), version: decision.object.metadata.version, name, appended: false, warnings: decision.warnings };
-    return this.#append(target, { proposed, decision });
+    const outcome = await this.#append(target, { proposed, decision });
+    return outcome === 'again' || !outcome.ok || given.kept?.token === undefined ? outcome : { ...outcome, bytes: withToken(outcome.bytes, given.kept.token) };
+  }
+
+  /** Against what the writer holds in this very turn. */
+  #judge({ type, state }: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
+    return this.#dependencies.rules.judge({
+      type: type.key, subject, isNewPassword: withheld?.kind === 'password',
+      before: state.kind === 'live' ? state.object : undefined, after: event.type === 'ObjectDeletionRequested' ? undefined : object,
+    });
+  }
+
+  /** Kept first, so that no object's event names what is not there; then the command is decided anew. */
+  async #keep(withheld: Withheld, { object }: Made, { given, metadata }: { readonly given: Given; readonly metadata: EventMetadata }): Promise<Attempt> {
+    const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata });
+    if (!kept.ok) return rejected(unavailable());
+    given.kept = kept.kept;
+    return 'again';
   }
 
   #state(type: ResourceType, name: string): State {
@@ -162,7 +211,7 @@ class WriteDoor {
     return event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`));
   }
 
-  async #append(target: Target, { proposed, decision }: { readonly proposed: ProposedEvent; readonly decision: Decision & { readonly ok: true } }): Promise<Attempt> {
+  async #append(target: Target, { proposed, decision }: { readonly proposed: ProposedEvent; readonly decision: Made }): Promise<Attempt> {
     const expected = expectedOf(target.state);
     const outcome = await this.#appendUntilKnown(target.stream, proposed, expected);
     if (!outcome.ok) {
@@ -200,6 +249,8 @@ class WriteDoor {
     return new Date(this.#lastTime).toISOString();
   }
 }
+
+const permitted: Judged = { ok: true };
 
 /** A read of the log that failed: 503, as when it takes no append. */
 class LogUnreadableError extends Error {}

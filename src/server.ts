@@ -10,7 +10,6 @@ import { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
 import { Collector } from '../reconcilers/collector.ts';
 import { administrator, ensureAdministrator } from './auth/administrator.ts';
-import { actorOf } from './auth/subject.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { authorize } from './auth/authorize.ts';
 import { Passwords } from './auth/password.ts';
@@ -37,6 +36,7 @@ import { compileType } from './resource/type-declaration.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { WatchHub } from './watch/hub.ts';
+import { noRules } from './write-rules.ts';
 
 export type RunningServer = {
   readonly url: string;
@@ -97,7 +97,7 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics,
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics, authorize, platformRoutes: [],
     authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
@@ -145,6 +145,7 @@ async function composeCore(config: Config, { stores, log, clock }: { readonly st
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: await lastEventTime(eventLog),
+    rules: noRules, secrets: new Secrets(eventLog, clock),
   });
   startCollector({ ...stores, execute, clock, log: edge.log }, closers);
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
@@ -156,8 +157,8 @@ function composePlugins(config: Config, { stores: { registry, models }, edge, lo
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf: pluginLoggerOf,
     clientsOf: (plugin, { subject, requestId }) => ({
-      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), cause: { actor: actorOf(subject), requestId, plugin } }),
-      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), cause: { actor: `plugin:${plugin}`, requestId, plugin } }),
+      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
+      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } }),
     }),
   });
   const host = new PluginHost({

@@ -2,11 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
 import { basicCacheEntriesMax, basicCacheMs } from '../limits.ts';
-import { administrator } from './administrator.ts';
 import { LoginFailures } from './login-failures.ts';
 import type { Passwords } from './password.ts';
 import type { Secrets } from './secrets.ts';
-import { visitor, type Subject } from './subject.ts';
+import { visitor, type Subject } from '../command/subject.ts';
 
 export type Authenticated =
   | { readonly ok: true; readonly subject: Subject }
@@ -79,7 +78,7 @@ export class Authenticator {
     // One message and one cost for an unknown user and a wrong password.
     if (!await this.#passwords.verify(password, stored)) return { ok: false, reason: 'unauthorized', detail: 'the user name or password is wrong' };
     this.#failures.takeBack(username, address, this.#clock.monotonic());
-    const subject = { kind: 'user', name: username, superAdministrator: username === administrator } as const;
+    const subject = { kind: 'user', name: username, credential: { kind: 'password', uid: '' } } as const;
     if (generation === this.#generation) this.#remember(key, subject);
     return { ok: true, subject };
   }

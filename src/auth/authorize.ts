@@ -1,7 +1,9 @@
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
-import type { Subject } from './subject.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
 
 export type Authorized = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+
+export type Authorize = (subject: Subject, request: ResourceRequest | NonResourceRequest) => Authorized;
 
 const allowed: Authorized = { allowed: true };
 
@@ -10,7 +12,7 @@ const allowed: Authorized = { allowed: true };
  * evaluated, the super administrator may do everything, and everybody may read health, version and discovery.
  */
 export function authorize(subject: Subject, request: ResourceRequest | NonResourceRequest): Authorized {
-  if (subject.kind === 'user' && subject.superAdministrator) return allowed;
+  if (subject.kind === 'user' && subject.name === 'admin') return allowed;
   if (request.kind === 'non-resource' && request.verb === 'get' && isOpenToAll(request.segments)) return allowed;
   return { allowed: false, reason: refusalOf(subject, request) };
 }
@@ -27,7 +29,7 @@ function isOpenToAll(segments: readonly string[]): boolean {
 
 /** As Kubernetes words it: verb, resource and name, and nothing of what exists. */
 function refusalOf(subject: Subject, request: ResourceRequest | NonResourceRequest): string {
-  const who = subject.kind === 'user' ? `User ${JSON.stringify(subject.name)}` : 'a visitor who is not logged in';
+  const who = subject.kind === 'visitor' ? 'a visitor who is not logged in' : `User ${JSON.stringify(actorOf(subject))}`;
   if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
   const object = `${request.resource}${request.group === '' ? '' : `.${request.group}`}${request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`}`;

@@ -4,13 +4,14 @@ import type { Clock } from '../base/clock.ts';
 import { eventSchema } from '../command/event.ts';
 import { nameLengthMax } from '../limits.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
+import type { SecretKeeper } from '../write-rules.ts';
 import { streamName, type AppendOutcome, type EventLog, type StreamName } from '../log/log.ts';
 
 /**
  * Password hashes, one stream a user beside all objects: no read model holds them, so no API, watch or list can show one.
  * They are read from the log itself, which a verified log-in does once a minute at most.
  */
-export class Secrets {
+export class Secrets implements SecretKeeper {
   readonly #log: EventLog;
   readonly #clock: Clock;
 
@@ -24,7 +25,11 @@ export class Secrets {
     const stream = streamOf(username);
     const last = stream === undefined ? undefined : await this.#log.readLast(stream);
     const event = last === undefined ? undefined : decodeEvent(last).event;
-    return event?.type === 'PasswordSet' && event.username === username ? event.hash : undefined;
+    return event?.type === 'PasswordSet' ? event.hash : undefined;
+  }
+
+  async keep(): Promise<{ readonly ok: false }> {
+    return Promise.resolve({ ok: false });
   }
 
   /** Sets a first password: a conflict means that there is one. */
@@ -36,7 +41,7 @@ export class Secrets {
       actor: 'system:administrator', verb: 'create', requestId,
       time: new Date(this.#clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId,
     };
-    return this.#log.append(stream, [encodeEvent(randomUUID(), { type: 'PasswordSet', username, hash }, metadata)], 'absent');
+    return this.#log.append(stream, [encodeEvent(randomUUID(), { type: 'PasswordSet', hash }, metadata)], 'absent');
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { Cause } from './event.ts';
 import type { Rejection } from './rejection.ts';
+import type { Subject } from './subject.ts';
 
 /**
  * What somebody wants of one object. Everything a decision depends on comes in here or in the state: time, uid and drawn
@@ -37,6 +38,8 @@ export type Preconditions = {
 
 /** Who asks and how it is to be done: beside the command, the same for every kind of it. */
 export type WriteContext = {
+  /** In whose name it is done: judged by what they hold, whoever carries it out. */
+  readonly subject: Subject;
   readonly cause: Cause;
   /** `dryRun=All`: everything is checked, nothing is appended. */
   readonly dryRun: boolean;

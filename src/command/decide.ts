@@ -5,29 +5,18 @@ import { draftOf, metadataViolations, namesOf, type Draft } from '../resource/dr
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
-import type { Command, Part, Preconditions, WriteContext } from './command.ts';
+import type { Command, Part, Preconditions } from './command.ts';
 import type { State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
 import { emit, emitLeaving, type Emitted } from './emit.ts';
 import { alreadyExists, dottedPath, identityProblem, invalid, notFound, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 import type { Rejection } from './rejection.ts';
-
-/** Everything a decision depends on beside state and command: decide reads no clock, draws nothing and does no I/O. */
-export type Facts = {
-  readonly type: ResourceType;
-  /** RFC 3339, UTC, milliseconds. */
-  readonly now: string;
-  /** The uid a create gives. */
-  readonly uid: string;
-  /** The five characters a `generateName` is completed with. */
-  readonly suffix: string;
-  readonly domain: string;
-  readonly origin: WriteContext['origin'];
-  readonly fieldValidation: WriteContext['fieldValidation'];
-};
+import type { Withheld } from './strategy.ts';
+import { complete, type Facts } from './facts.ts';
 
 export type Decision =
-  | Emitted & { readonly ok: true }
+  /** With something `withheld` it is not to be appended: that is to be kept first, and then decided anew. */
+  | Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined }
   /** The result equals what is stored: nothing is appended (decision 1.6). */
   | { readonly ok: true; readonly event: undefined; readonly object: ResourceObject; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly rejection: Rejection };
@@ -76,17 +65,22 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   const members = type.statusSubresource || status === undefined ? rest : admitted.members;
   const refused = broken(draft, { members, more: nameViolations(draft, name) }, facts);
   if (refused !== undefined) return refused;
-  const metadata: Metadata = {
+  const metadata = firstMetadata(draft, name, { version: state.kind === 'absent' ? 0 : state.revision + 1, facts });
+  const stored = complete({ apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, undefined, facts);
+  if (!stored.ok) return stored;
+  return withholding(stored.withheld, emit(type, { event: 'ObjectCreated', object: stored.object, warnings: admitted.warnings }));
+}
+
+function firstMetadata(draft: Draft, name: string, { version, facts }: { readonly version: number; readonly facts: Facts }): Metadata {
+  return {
     name,
     ...(draft.generateName === undefined ? {} : { generateName: draft.generateName }),
     uid: facts.uid,
-    version: state.kind === 'absent' ? 0 : state.revision + 1,
+    version,
     generation: 1,
     creationTimestamp: facts.now,
     ...clientMetadata(draft),
   };
-  const created = { apiVersion: type.apiVersion, kind: type.kind, metadata, ...members };
-  return emit(type, { event: 'ObjectCreated', object: created, warnings: admitted.warnings });
 }
 
 function decidePatch(state: State, command: Command & { readonly type: 'patch' }, facts: Facts): Decision {
@@ -111,10 +105,25 @@ function decideReplace(state: Live, draft: Draft, target: Target, facts: Facts):
   const refused = unmet(state, target.preconditions, facts) ?? staleness(state, draft, facts)
     ?? broken(judged, { members, more: finalizerViolations(current, judged), current }, facts);
   if (refused !== undefined) return refused;
-  if (members === undefined && deepEqual(next, current)) return { ok: true, event: undefined, object: current, warnings: admitted.warnings };
-  const change = { event: 'ObjectUpdated' as const, object: renumbered(next, state, { generation: sameSpec(current, next) ? 0 : 1 }), warnings: admitted.warnings };
   const leaving = members === undefined && isMarked(current);
-  return (leaving ? emitLeaving : emit)(facts.type, change);
+  return changed(state, next, { facts, leaving, mayBeSame: members === undefined || facts.strategy !== undefined, warnings: admitted.warnings });
+}
+
+type Outcome = { readonly facts: Facts; readonly leaving: boolean; readonly mayBeSame: boolean; readonly warnings: readonly string[] };
+
+/** The event of a replacement that was found right, unless it makes no difference. */
+function changed(state: Live, next: ResourceObject, { facts, leaving, mayBeSame, warnings }: Outcome): Decision {
+  const current = state.object;
+  const stored = complete(next, current, facts);
+  if (!stored.ok) return stored;
+  const { object, withheld } = stored;
+  if (mayBeSame && withheld === undefined && deepEqual(object, current)) return { ok: true, event: undefined, object: current, warnings };
+  const change = { event: 'ObjectUpdated' as const, object: renumbered(object, state, { generation: sameSpec(current, object) ? 0 : 1 }), warnings };
+  return withholding(withheld, (leaving ? emitLeaving : emit)(facts.type, change));
+}
+
+function withholding(withheld: Withheld | undefined, emitted: Emitted): Decision {
+  return withheld === undefined || !emitted.ok ? emitted : { ...emitted, withheld };
 }
 
 function decideDelete(state: State, name: string, preconditions: Preconditions, facts: Facts): Decision {

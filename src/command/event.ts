@@ -24,8 +24,10 @@ export type ClaimEvent =
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 export type SecretEvent =
-  /** `hash` is a PHC string (`$scrypt$…`). */
-  { readonly type: 'PasswordSet'; readonly username: string; readonly hash: string };
+  /** `hash` is a PHC string (`$scrypt$…`). It counts once an event of the user's names its revision. */
+  | { readonly type: 'PasswordSet'; readonly hash: string }
+  /** `digest` is the SHA-256 of the token's text, in hex: the text itself is nowhere. */
+  | { readonly type: 'TokenIssued'; readonly digest: string };
 
 export type Event = ObjectEvent | ClaimEvent | SecretEvent;
 
@@ -33,6 +35,8 @@ export type Event = ObjectEvent | ClaimEvent | SecretEvent;
 export type Cause = {
   /** The user's name; `system:<part>` for the platform's own writes. */
   readonly actor: string;
+  /** The personal access token they showed, by name. */
+  readonly token?: string;
   readonly verb: string;
   readonly requestId: string;
   /** The client's address; absent for the platform's own writes. */

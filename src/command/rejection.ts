@@ -3,6 +3,8 @@ import type { Violation } from '../resource/resource-type.ts';
 /** Why a command was refused: a closed union, mapped to a status in one table at the edge (http/problem.ts). */
 export type Rejection =
   | { readonly reason: 'bad-request'; readonly detail: string }
+  /** Known who asks, and it is not theirs to do: what the object would grant is more than they hold (decision 6.7). */
+  | { readonly reason: 'forbidden'; readonly detail: string }
   | { readonly reason: 'not-found'; readonly detail: string }
   | { readonly reason: 'already-exists'; readonly detail: string }
   | { readonly reason: 'stale-version'; readonly detail: string }

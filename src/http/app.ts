@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 
 import type { Authenticated } from '../auth/authenticate.ts';
-import { authorize } from '../auth/authorize.ts';
-import type { Subject } from '../auth/subject.ts';
+import type { Authorize } from '../auth/authorize.ts';
+import type { Subject } from '../command/subject.ts';
 import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -21,6 +21,7 @@ import type { WatchEndpoints } from './watching.ts';
 
 export type AppDependencies = Edge & {
   readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly authorize: Authorize;
   readonly generated: GeneratedApi;
   readonly fixed: RouteTable<FixedRoute>;
   readonly pluginRoutes: PluginRoutes;
@@ -75,7 +76,7 @@ export class App {
     if (!authenticated.ok) return unauthenticated(authenticated);
     const { subject } = authenticated;
 
-    const forbidden = refuseAccess(req, subject, info) ?? refuseForeignOrigin(req, method, upgrade);
+    const forbidden = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignOrigin(req, method, upgrade);
     if (forbidden !== undefined) return forbidden;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
@@ -100,7 +101,7 @@ export class App {
     const generated = this.#dependencies.generated.answer(exchange);
     if (generated instanceof Promise || generated.kind !== 'not-served') return generated;
     const fixed = this.#dependencies.fixed.find(method, info.segments);
-    if (fixed.kind === 'found') return fixed.route(fixed.params);
+    if (fixed.kind === 'found') return fixed.route(fixed.params, exchange);
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
     if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
     const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow])];
@@ -146,7 +147,7 @@ function unauthorized(detail: string): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', 'Basic realm="ledgerplane", charset="UTF-8"'] }));
 }
 
-function refuseAccess(req: IncomingMessage, subject: Subject, info: Exclude<RequestInfo, { kind: 'malformed' }>): Answer | undefined {
+function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: Exclude<RequestInfo, { kind: 'malformed' }>): Answer | undefined {
   // To act as somebody else is not possible here; not to say so would be to act as the wrong one.
   if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);

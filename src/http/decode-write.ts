@@ -1,7 +1,7 @@
 import { userAgentLengthMax } from '../limits.ts';
 import type { Json } from '../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../command/command.ts';
-import { actorOf } from '../auth/subject.ts';
+import { actorOf } from '../command/subject.ts';
 import { ifMatchOf } from './conditions.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { headerOf, type Exchange } from './exchange.ts';
@@ -24,6 +24,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
     value: {
       cause: {
         actor: actorOf(subject),
+        ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
         verb: info.verb,
         requestId,
         ...(address === undefined ? {} : { address }),
@@ -33,6 +34,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
       dryRun: dryRun.value,
       fieldValidation: fieldValidation.value,
       origin: 'client',
+      subject,
     },
   };
 }

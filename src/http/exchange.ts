@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Subject } from '../auth/subject.ts';
+import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 
 /** A request past authentication and authorization, with what was learnt of it. */

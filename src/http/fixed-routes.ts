@@ -1,11 +1,15 @@
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import { jsonAnswer, refusal, textAnswer, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './discovery.ts';
 import type { Metrics } from './metrics.ts';
 import { problem } from './problem.ts';
 import { RouteTable } from './route-table.ts';
 
-export type FixedRoute = (params: Readonly<Record<string, string>>) => Answer | Promise<Answer>;
+export type FixedRoute = (params: Readonly<Record<string, string>>, exchange: Exchange) => Answer | Promise<Answer>;
+
+/** A path of the platform's beside the generated APIs; `{name}` stands for one segment. */
+export type PlatformRoute = { readonly method: string; readonly path: string; readonly route: FixedRoute };
 
 export type FixedRouteOptions = {
   readonly registry: TypeRegistry;
@@ -14,10 +18,11 @@ export type FixedRouteOptions = {
   /** The platform's own, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
+  readonly more: readonly PlatformRoute[];
 };
 
 /** Health, version, metrics and discovery: what the platform serves whatever is registered. */
-export function fixedRoutes({ registry, readiness, version, metrics }: FixedRouteOptions): RouteTable<FixedRoute> {
+export function fixedRoutes({ registry, readiness, version, metrics, more }: FixedRouteOptions): RouteTable<FixedRoute> {
   const routes = new RouteTable<FixedRoute>();
   const get = (pattern: string, route: FixedRoute): void => { routes.add('GET', pattern, route); };
   get('/healthz', () => textAnswer('ok'));
@@ -30,6 +35,7 @@ export function fixedRoutes({ registry, readiness, version, metrics }: FixedRout
   get('/apis', () => jsonAnswer(groupList(registry)));
   get('/apis/{group}', ({ group = '' }) => found(groupDocument(registry, group)));
   get('/apis/{group}/{version}', ({ group = '', version: wanted = '' }) => found(resourceList(registry, group, wanted)));
+  for (const { method, path, route } of more) routes.add(method, path, route);
   return routes;
 }
 

@@ -4,12 +4,13 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Authenticated } from '../auth/authenticate.ts';
+import type { Authorize } from '../auth/authorize.ts';
 import type { Execute } from '../execute.ts';
 import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { App } from './app.ts';
-import { fixedRoutes } from './fixed-routes.ts';
+import { fixedRoutes, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
@@ -25,6 +26,7 @@ export type HttpDependencies = Edge & {
   readonly feed: ChangeFeed;
   readonly execute: Execute;
   readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
   /** Why this node is not ready, a line a reason; empty when it is. */
@@ -32,6 +34,8 @@ export type HttpDependencies = Edge & {
   /** The platform's own, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
+  /** Accounts, permissions, reviews, log-in: served like any other path, authorized before. */
+  readonly platformRoutes: readonly PlatformRoute[];
 };
 
 /** How often a closing server looks for connections that have become idle. */
@@ -45,12 +49,12 @@ export type HttpServer = {
 };
 
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
-  const { domain, clock, log, registry, reader, feed, execute, authenticate, pluginRoutes, watch, readiness, version, metrics } = dependencies;
+  const { domain, clock, log, registry, reader, feed, execute, authenticate, authorize, pluginRoutes, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const drawRequestId = requestIds();
   const app = new App({
-    domain, clock, log, authenticate, pluginRoutes, watch, metrics, drawRequestId,
+    domain, clock, log, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId,
     generated: new GeneratedApi(registry, { reader, execute }, feed),
-    fixed: fixedRoutes({ registry, readiness, version, metrics }),
+    fixed: fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes }),
   });
   const koa = app.koa().callback();
   const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { actorOf, type Subject } from '../auth/subject.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
 import { pluginRouteMs } from '../limits.ts';
 import type { Client, PluginLogger, RouteDeclaration, RouteHandler, RouteRequest } from '../plugin/plugin.ts';
 import { refusal, taken, type Answer } from './answer.ts';

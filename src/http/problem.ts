@@ -3,7 +3,7 @@ import type { Violation } from '../resource/resource-type.ts';
 
 /** Refusals that only the edge knows, beside those of the core. */
 type EdgeReason =
-  | 'unauthorized' | 'forbidden' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
+  | 'unauthorized' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
   | 'expired' | 'expectation-failed' | 'request-timeout' | 'internal-error' | 'timeout';
 
 export type ProblemReason = RejectionReason | EdgeReason;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { Subject } from '../auth/subject.ts';
+import type { Subject } from '../command/subject.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 
 /** A watch that was authenticated, authorized and routed; its selection and start are still text. */

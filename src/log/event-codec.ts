@@ -86,7 +86,7 @@ export function isObjectEvent(event: Event): event is ObjectEvent {
   switch (event.type) {
     case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested': case 'ObjectDeleted': case 'NameFenced':
       return true;
-    case 'ValueClaimed': case 'ValueReleased': case 'PasswordSet':
+    case 'ValueClaimed': case 'ValueReleased': case 'PasswordSet': case 'TokenIssued':
       return false;
   }
 }
@@ -99,7 +99,8 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   NameFenced: ['values'],
   ValueClaimed: ['holder', 'through'],
   ValueReleased: ['holder', 'through'],
-  PasswordSet: ['username', 'hash'],
+  PasswordSet: ['hash'],
+  TokenIssued: ['digest'],
 };
 
 function decodeData(recorded: RecordedEvent): Event {

@@ -2,6 +2,7 @@ import { decodeJson, deepEqual } from '../base/json.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import type { Rejection } from '../command/rejection.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
 import { jsonDepthMax, writeAttemptsMax } from '../limits.ts';
 import type { ObjectReader } from '../read/objects.ts';
@@ -28,7 +29,8 @@ export type Application = {
   readonly name: string;
   /** As shipped. */
   readonly object: JsonObject;
-  readonly actor: string;
+  /** Who answers for it: what it grants they must hold. */
+  readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
 };
@@ -105,9 +107,9 @@ function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-async function write({ type, actor, plugin, origin }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
+async function write({ type, subject, plugin, origin }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
   const verb = command.type === 'create' ? 'create' : 'update';
-  return execute(type, command, { cause: { actor, verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin });
+  return execute(type, command, { cause: { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin, subject });
 }
 
 /** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */

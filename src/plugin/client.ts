@@ -1,6 +1,7 @@
 import type { Cause } from '../command/event.ts';
 import type { Command, WriteContext } from '../command/command.ts';
 import type { RejectionReason } from '../command/rejection.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/list-query.ts';
@@ -20,14 +21,15 @@ export type ClientDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   /** The edge's table: the fixed word and status of a refusal. */
-  readonly refusalOf: (reason: RejectionReason | 'forbidden') => { readonly word: string; readonly status: number };
+  readonly refusalOf: (reason: RejectionReason) => { readonly word: string; readonly status: number };
 };
 
 /** As whom a client acts. */
 export type ClientBinding = {
   readonly authorize: (request: ResourceRequest) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
-  /** `actor` and `requestId` are the request's own where it acts for a caller. */
-  readonly cause: Omit<Cause, 'verb'>;
+  readonly subject: Subject;
+  /** The request's own where it acts for a caller. */
+  readonly cause: Omit<Cause, 'verb' | 'actor'>;
 };
 
 /** The generated API in-process: the same authorization, the same write door, the same refusals as over HTTP. */
@@ -99,7 +101,7 @@ class BoundClient {
   async write<T>(typeName: TypeName, verb: 'create' | 'update' | 'patch' | 'delete', command: () => Command): Promise<T> {
     const made = this.#made(command);
     const type = this.#authorized(typeName, verb, made.type === 'create' ? undefined : made.name);
-    const context: WriteContext = { cause: { ...this.#binding.cause, verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin' };
+    const context: WriteContext = { cause: { ...this.#binding.cause, actor: actorOf(this.#binding.subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject: this.#binding.subject };
     const outcome = await this.#dependencies.execute(type, made, context);
     if (!outcome.ok) throw this.#refused(outcome.rejection.reason, rejectionText(outcome.rejection));
     return asPluginObject<T>(outcome.bytes);

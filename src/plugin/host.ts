@@ -217,7 +217,7 @@ export class PluginHost {
     if (untyped.length > 0) return { reason: 'ObjectsRefused', message: untyped.join('; ') };
     for (const { shipped, type } of typed) {
       const { name, object, kind, file } = shipped;
-      const applied = await applyObject({ type: must(type, 'objects without a type were refused'), name, object, actor: `plugin:${plugin.name}`, plugin: plugin.name, origin: 'plugin' }, this.#apply);
+      const applied = await applyObject({ type: must(type, 'objects without a type were refused'), name, object, subject: { kind: 'plugin', name: plugin.name }, plugin: plugin.name, origin: 'plugin' }, this.#apply);
       if (!applied.ok) return { reason: 'ObjectsRefused', message: `${file}: ${kind} ${name}: ${applied.detail}` };
       plugin.kept.set(`${kind} ${name}`, applied.kept);
     }

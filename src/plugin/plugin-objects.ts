@@ -1,6 +1,7 @@
 import { pluginMessageLengthMax } from '../limits.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Command } from '../command/command.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { applyObject, parseObject, rejectionText, type Applied, type ApplyDependencies } from './apply-object.ts';
@@ -21,7 +22,7 @@ export type PluginReport = {
   readonly notices: readonly Notice[];
 };
 
-const actor = 'system:plugins';
+const subject: Subject = { kind: 'platform', part: 'plugins' };
 
 /** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
 export class PluginObjects {
@@ -43,7 +44,7 @@ export class PluginObjects {
   async ensure(name: string, manifest: Manifest | undefined): Promise<Applied> {
     if (manifest === undefined && this.#object(name) !== undefined) return { ok: true, kept: [] };
     const object: JsonObject = manifest?.object ?? { apiVersion: this.#type.apiVersion, kind: this.#type.kind, metadata: { name }, spec: {} };
-    return applyObject({ type: this.#type, name, object, actor, plugin: name, origin: 'platform' }, this.#dependencies);
+    return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform' }, this.#dependencies);
   }
 
   names(): readonly string[] {
@@ -77,8 +78,8 @@ export class PluginObjects {
     const status = { phase: report.phase, conditions: withTimes(conditionsOf(report), conditionsIn(before), now) };
     if (deepEqual(before['status'], status)) return;
     const command: Command = { type: 'patch', name, patch: { kind: 'merge', document: { status } }, part: 'status', preconditions: {} };
-    const cause = { actor, verb: 'patch', requestId: this.#dependencies.uuid() };
-    const outcome = await this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform' });
+    const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
+    const outcome = await this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
     if (!outcome.ok) this.#log.error('the status of a plugin could not be written', { plugin: name, phase: report.phase, detail: rejectionText(outcome.rejection) });
   }
 

@@ -17,6 +17,8 @@ export type ResourceRequest = Place & {
 export type NonResourceRequest = {
   readonly kind: 'non-resource';
   readonly verb: string;
+  /** In lower case: a rule may name it instead of the verb (decision 6.4). */
+  readonly method: string;
   readonly path: string;
   readonly segments: readonly string[];
 };
@@ -44,7 +46,7 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   const named = place?.name !== undefined;
   // POST below a collection is no create of that name: custom APIs are granted by their path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
-    return { kind: 'non-resource', verb: verbOf(method, 'item'), path, segments };
+    return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
   const watches = asks === 'watch' && method === 'GET' && place.subresource === undefined;
   return { kind: 'resource', verb: watches ? 'watch' : verbOf(method, named ? 'item' : 'collection'), path, segments, ...place };

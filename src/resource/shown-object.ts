@@ -11,3 +11,10 @@ export function storedObject(answer: Uint8Array): ResourceObject {
   const { resourceVersion: _shown, ...metadata } = shown.metadata;
   return { ...shown, metadata };
 }
+
+/** An answer's bytes with `status.token`: only the answer of the write that drew a token shows it. */
+export function withToken(answer: Uint8Array, token: string): Uint8Array {
+  const shown = JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8')) as ResourceObject;
+  const status = shown['status'];
+  return Buffer.from(JSON.stringify({ ...shown, status: { ...(typeof status === 'object' ? status : {}), token } }));
+}

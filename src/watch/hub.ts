@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-import type { Subject } from '../auth/subject.ts';
+import type { Subject } from '../command/subject.ts';
 import type { Clock } from '../base/clock.ts';
 import { watchCatchUpsMax, watchersMax } from '../limits.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';

@@ -1,4 +1,4 @@
-import type { Subject } from '../auth/subject.ts';
+import type { Subject } from '../command/subject.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { ListQuery, Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';

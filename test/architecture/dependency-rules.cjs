@@ -6,11 +6,11 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
  * tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command)/|limits\\.ts$)';
+const pure = '^src/((base|resource|command|access)/|limits\\.ts$)';
 const ports = '^src/(log/(log|event-codec)|read/[^/]+|auth/permission-reader|plugin/plugin)\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
-const services = '^src/(auth/|watch/|(execute|claims)\\.ts$|plugin/type-registry\\.ts$)';
+const services = '^src/(auth/|watch/|(execute|claims|write-rules)\\.ts$|plugin/type-registry\\.ts$)';
 const root = '^src/(main|server)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */

@@ -43,8 +43,8 @@ function basic(name: string, password: string): string {
 t.test('no header is a visitor, a right pair its user, and everything else unauthorized', async (t) => {
   const { authenticator, logIn } = await given();
   t.strictSame(authenticator.authenticate(undefined, ''), { ok: true, subject: { kind: 'visitor' } });
-  t.strictSame(await logIn('admin', 'right'), { ok: true, subject: { kind: 'user', name: 'admin', superAdministrator: true } });
-  t.strictSame(await logIn('jane', 'doe:with:colons'), { ok: true, subject: { kind: 'user', name: 'jane', superAdministrator: false } });
+  t.strictSame(await logIn('admin', 'right'), { ok: true, subject: { kind: 'user', name: 'admin', credential: { kind: 'password', uid: '' } } });
+  t.strictSame(await logIn('jane', 'doe:with:colons'), { ok: true, subject: { kind: 'user', name: 'jane', credential: { kind: 'password', uid: '' } } });
   const headers = [
     '', 'Basic', 'Basic ', 'basic', 'Bearer abc', 'Basic !!!', basic('', 'x'), `Basic ${Buffer.from('admin').toString('base64')}`,
     basic('admin', 'right\n'), basic('ad\0min', 'right'), `${basic('admin', 'right')},`, `${basic('admin', 'right')} x`, 'Digest username="admin"',

@@ -1,11 +1,11 @@
 import t from 'tap';
 
 import { authorize } from '../../src/auth/authorize.ts';
-import { visitor, type Subject } from '../../src/auth/subject.ts';
+import { visitor, type Subject } from '../../src/command/subject.ts';
 import { requestInfo } from '../../src/resource/request-path.ts';
 
-const jane: Subject = { kind: 'user', name: 'jane', superAdministrator: false };
-const admin: Subject = { kind: 'user', name: 'admin', superAdministrator: true };
+const jane: Subject = { kind: 'user', name: 'jane', credential: { kind: 'password', uid: 'u' } };
+const admin: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
 
 function allowed(subject: Subject, method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): boolean {
   const info = requestInfo(method, target, asks);

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 
 import type { Authenticated } from '../../src/auth/authenticate.ts';
-import { visitor, type Subject } from '../../src/auth/subject.ts';
+import { authorize } from '../../src/auth/authorize.ts';
+import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes.ts';
@@ -12,7 +13,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
 
-export const administrator: Subject = { kind: 'user', name: 'admin', superAdministrator: true };
+export const administrator: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
 
 export type LogLine = { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
 
@@ -31,6 +32,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
     reader: objects, feed: objects,
     execute: () => Promise.reject(new Error('nothing is written here')),
     authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
+    authorize, platformRoutes: [],
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
     readiness: () => [],
     version: '1.2.3',

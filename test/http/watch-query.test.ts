@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { visitor } from '../../src/auth/subject.ts';
+import { visitor } from '../../src/command/subject.ts';
 import { decodeWatchQuery } from '../../src/http/decode-watch-query.ts';
 import { problems } from '../../src/http/problem.ts';
 import { watchTimeoutSecondsMax } from '../../src/limits.ts';

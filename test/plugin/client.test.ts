@@ -17,7 +17,7 @@ async function staged(t: Test): Promise<Stage> {
 }
 
 function clientOf({ registry, reader, execute }: Stage, authorize: ClientBinding['authorize']): Client {
-  return createClient({ registry, reader, execute, refusalOf: (reason) => problems[reason] }, { authorize, cause: { actor: 'plugin:good', requestId: 'r1', plugin: 'good' } });
+  return createClient({ registry, reader, execute, refusalOf: (reason) => problems[reason] }, { authorize, subject: { kind: 'plugin', name: 'good' }, cause: { requestId: 'r1', plugin: 'good' } });
 }
 
 t.test('a plugin\'s own client does on its types what the API does', async (t) => {

@@ -16,6 +16,7 @@ import { logStart } from '../../src/log/log.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
 import type { PluginLogger, RouteDeclaration } from '../../src/plugin/plugin.ts';
+import { noRules } from '../../src/write-rules.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
@@ -104,7 +105,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     registry.register(compiled.type);
   }
   const platformTypes = registry.all().map(({ type }) => type);
-  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: 0 });
+  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
   const routes = new Map<string, { serving: boolean; routes: readonly RouteDeclaration[] }>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
@@ -162,7 +163,7 @@ function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
   const status = (plugin: string): { phase?: string; conditions?: Condition[] } =>
     (object(`plugins.plugin.${domain}`, plugin)?.['status'] ?? {}) as { phase?: string; conditions?: Condition[] };
   const write = async (type: string, command: Command): Promise<void> => {
-    const outcome = await parts.execute(typeOf(type), command, { cause: { actor: 'someone', verb: command.type, requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client' });
+    const outcome = await parts.execute(typeOf(type), command, { cause: { actor: 'someone', verb: command.type, requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } });
     if (!outcome.ok) throw new Error(JSON.stringify(outcome.rejection));
   };
   return {

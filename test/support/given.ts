@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { test, type Test } from 'tap';
 
 import type { Command, Part, Preconditions } from '../../src/command/command.ts';
-import { decide, type Decision, type Facts } from '../../src/command/decide.ts';
+import { decide, type Decision } from '../../src/command/decide.ts';
+import type { Facts } from '../../src/command/facts.ts';
 import type { HeldValue, ObjectEvent } from '../../src/command/event.ts';
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import type { Rejection, RejectionReason } from '../../src/command/rejection.ts';
@@ -134,7 +135,7 @@ export function collect(of: string = uid, name = 'w1'): Command {
   return { type: 'collect', name, uid: of };
 }
 
-export const facts: Facts = { type: widgets, now, uid: drawnUid, suffix: 'x7k2p', domain, origin: 'client', fieldValidation: undefined };
+export const facts: Facts = { type: widgets, now, uid: drawnUid, suffix: 'x7k2p', domain, origin: 'client', fieldValidation: undefined, subject: { kind: 'platform', part: 'test' } };
 
 /** Positions are not revisions: a mistake of one for the other shows. */
 export function positionOf(revision: number): LogPosition {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Test } from 'tap';
 
-import { visitor } from '../../src/auth/subject.ts';
+import { visitor } from '../../src/command/subject.ts';
 import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { createWatchEndpoints } from '../../src/http/watch-endpoints.ts';
 import type { WatchRequest } from '../../src/http/watching.ts';

@@ -14,6 +14,7 @@ import { decodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
 import type { Metadata, ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { noRules } from '../../src/write-rules.ts';
 import { FakeClock } from './fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';
@@ -28,7 +29,7 @@ export type WritingOptions = {
   readonly lastEventTime?: number;
 };
 
-const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client' };
+const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
 
 /** The write door over a log in memory and the real read models; time passes only while a write waits. */
 export class Writing {
@@ -50,6 +51,7 @@ export class Writing {
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0'); },
       lastEventTime: options.lastEventTime ?? 0,
+      rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
   }
 

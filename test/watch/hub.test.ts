@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { visitor, type Subject } from '../../src/auth/subject.ts';
+import { visitor, type Subject } from '../../src/command/subject.ts';
 import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, watchKeepAliveMs } from '../../src/limits.ts';
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
@@ -246,7 +246,7 @@ void test('a type that is not served any more loses its watchers, and no other d
 
 void test('rights are asked again for what each watch can see', async (t) => {
   const node = new Node();
-  const ada: Subject = { kind: 'user', name: 'ada', superAdministrator: false };
+  const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
   const all = node.watch({ subject: ada });
   const one = node.watch({ subject: ada, selection: { labels: [], fields: [{ index: 0, operator: 'in', keys: ['a'] }] } });
   const byPath = node.watch({ subject: ada, name: 'a' });

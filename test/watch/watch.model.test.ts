@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { visitor } from '../../src/auth/subject.ts';
+import { visitor } from '../../src/command/subject.ts';
 import { watchBufferedBytesMax } from '../../src/limits.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
 import { indexOf, type Selection } from '../../src/resource/list-query.ts';

@@ -5,7 +5,7 @@ import { logPosition } from '../../src/log/log.ts';
 import { Watcher, watcherBeatMs, type WatcherState } from '../../src/watch/watcher.ts';
 import { watchCatchUpStallMs } from '../../src/limits.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
-import { visitor } from '../../src/auth/subject.ts';
+import { visitor } from '../../src/command/subject.ts';
 import { widgetType } from '../support/watched-type.ts';
 import { RecordingSink } from './recording-sink.ts';
 

@@ -1,0 +1,37 @@
+import type { Refused } from './command/refuse.ts';
+import type { EventMetadata } from './command/event.ts';
+import type { Kept, Strategy, Withheld } from './command/strategy.ts';
+import type { Subject } from './command/subject.ts';
+import type { TypeKey } from './resource/index-entry.ts';
+import type { ResourceObject } from './resource/object.ts';
+
+/** What the write door asks about the platform's own types: how their objects are completed, and who may write which. */
+export type WriteRules = {
+  strategyOf(type: TypeKey): Strategy | undefined;
+  /**
+   * Judges what was decided against what the writer holds, in the very turn it was decided in. `release` is called once the
+   * write has settled, whatever came of it: until then what it may take away counts as taken.
+   */
+  judge(change: DecidedChange): Judged;
+};
+
+export type DecidedChange = {
+  readonly type: TypeKey;
+  readonly subject: Subject;
+  /** Undefined for a create. */
+  readonly before: ResourceObject | undefined;
+  /** Undefined when it is marked for deletion. */
+  readonly after: ResourceObject | undefined;
+  /** A new password comes with it. */
+  readonly isNewPassword: boolean;
+};
+
+export type Judged = Refused | { readonly ok: true; readonly release?: (() => void) | undefined };
+
+/** Keeps what must not stand in an object (consistency protocol, 1: an orphan is harmless, as nothing names it). */
+export type SecretKeeper = {
+  keep(withheld: Withheld, of: { readonly uid: string; readonly metadata: EventMetadata }): Promise<{ readonly ok: true; readonly kept: Kept } | { readonly ok: false }>;
+};
+
+/** For types without rules of their own: everything a decision allows may be written. */
+export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }) };
