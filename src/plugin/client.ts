@@ -7,7 +7,7 @@ import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/list-query.ts';
 import type { JsonObject } from '../resource/object.ts';
 import { bindFields, parseSort } from '../resource/order.ts';
-import type { ResourceRequest } from '../resource/request-path.ts';
+import { resourceRequest, type ResourceRequest } from '../resource/request-path.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/selector.ts';
 import { rejectionText } from './apply-object.ts';
@@ -117,8 +117,7 @@ class BoundClient {
   }
 
   #authorized({ group, version, plural }: TypeName, verb: string, name: string | undefined): ResourceType {
-    const segments = [...(group === '' ? ['api'] : ['apis', group]), version, plural, ...(name === undefined ? [] : [name])];
-    const request: ResourceRequest = { kind: 'resource', verb, group, version, resource: plural, segments, path: `/${segments.join('/')}`, ...(name === undefined ? {} : { name }) };
+    const request = resourceRequest(verb, { group, version, resource: plural, ...(name === undefined ? {} : { name }) });
     const authorized = this.#binding.authorize(request);
     if (!authorized.allowed) throw this.#refused('forbidden', authorized.reason);
     const registration = this.#dependencies.registry.byPath(group, version, plural);

@@ -1,4 +1,5 @@
 import { queryParametersMax, requestTargetBytesMax } from '../limits.ts';
+import { namedBy, parseFieldSelector } from './selector.ts';
 
 /**
  * What a request is about, read once from its method and target and used for routing and authorization alike, so that what
@@ -9,6 +10,8 @@ export type RequestInfo = ResourceRequest | NonResourceRequest | MalformedReques
 export type ResourceRequest = Place & {
   readonly kind: 'resource';
   readonly verb: string;
+  /** Of a list or watch: the one name its field selector chooses. For rules that is its name (decision 6.5), for routes it is not. */
+  readonly selectedName?: string;
   /** `/` and the decoded segments joined by `/`: no segment holds one. */
   readonly path: string;
   readonly segments: readonly string[];
@@ -49,7 +52,23 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
     return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
   const watches = asks === 'watch' && method === 'GET' && place.subresource === undefined;
-  return { kind: 'resource', verb: watches ? 'watch' : verbOf(method, named ? 'item' : 'collection'), path, segments, ...place };
+  const verb = watches ? 'watch' : verbOf(method, named ? 'item' : 'collection');
+  const selectedName = named || (verb !== 'list' && verb !== 'watch') ? undefined : nameSelected(target);
+  return { kind: 'resource', verb, path, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
+}
+
+/** The request for a place that no path was sent for: a plugin's call, a review, a watch that is judged again. */
+export function resourceRequest(verb: string, place: Place, selectedName?: string): ResourceRequest {
+  const { group, version, resource, name, subresource } = place;
+  const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...(name === undefined ? [] : [name]), ...(subresource === undefined ? [] : [subresource])];
+  return { kind: 'resource', verb, path: `/${segments.join('/')}`, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
+}
+
+function nameSelected(target: string): string | undefined {
+  const start = target.indexOf('?');
+  if (start === -1 || !target.includes('fieldSelector', start)) return undefined;
+  const fields = parseFieldSelector(new URLSearchParams(target.slice(start + 1)).getAll('fieldSelector'));
+  return fields.ok ? namedBy(fields.requirements) : undefined;
 }
 
 /** The resource a path names by its shape alone, whatever the method. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits.ts';
-import { queryOf, requestInfo } from '../../src/resource/request-path.ts';
+import { queryOf, requestInfo, resourceRequest } from '../../src/resource/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
 const table: readonly (readonly [string, string, string])[] = [
@@ -106,4 +106,29 @@ t.test('query parameters are read up to the bound', async (t) => {
   t.type(queryOf(`/x?${'a=1&'.repeat(64)}`), URLSearchParams);
   t.type(queryOf(`/x?${'a=1&'.repeat(65)}`), 'string');
   t.same(queryOf('/x'), new URLSearchParams());
+});
+
+t.test('a list or watch whose field selector is one name, and nothing else, says so', async (t) => {
+  const selected = (method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string | undefined => {
+    const info = requestInfo(method, target, asks);
+    return info.kind === 'resource' ? info.selectedName : undefined;
+  };
+  const widgets = '/apis/example.com/v1/widgets';
+  t.equal(selected('GET', `${widgets}?fieldSelector=metadata.name=a`), 'a');
+  t.equal(selected('GET', `${widgets}?fieldSelector=metadata.name%3D%3Da&labelSelector=x`, 'watch'), 'a');
+  for (const query of ['fieldSelector=metadata.name!=a', 'fieldSelector=metadata.name=(a,b)', 'fieldSelector=metadata.name=a,spec.x=1', 'fieldSelector=metadata.name=a&fieldSelector=metadata.name=b', 'fieldSelector=spec.name=a', 'fieldSelector=(']) {
+    t.equal(selected('GET', `${widgets}?${query}`), undefined, query);
+  }
+  t.equal(selected('DELETE', `${widgets}?fieldSelector=metadata.name=a`), undefined, 'a deletion is not named so');
+  t.equal(selected('GET', `${widgets}/b?fieldSelector=metadata.name=a`), undefined, 'a path has its own name');
+});
+
+t.test('a request that no path was sent for is what its path would have been', async (t) => {
+  for (const [verb, target] of [['list', '/apis/g.example/v1/things'], ['get', '/api/v1alpha1/users/jane'], ['get', '/apis/g.example/v1/things/a/status']] as const) {
+    const info = requestInfo('GET', target, 'no watch');
+    t.ok(info.kind === 'resource');
+    if (info.kind !== 'resource') continue;
+    const { group, version, resource, name, subresource } = info;
+    t.strictSame(resourceRequest(verb, { group, version, resource, ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) }), info);
+  }
 });
