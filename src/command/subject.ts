@@ -14,9 +14,10 @@ export type UserSubject = {
 export type Credential =
   /** HTTP Basic. `uid` is the user's. */
   | { readonly kind: 'password'; readonly uid: string }
-  /** A personal access token. `roles`: of the user's roles only these count; undefined is all of them. */
-  | { readonly kind: 'token'; readonly uid: string; readonly name: string; readonly roles: readonly string[] | undefined }
-  | { readonly kind: 'session'; readonly uid: string }
+  /** A personal access token: `uid` and `name` are its own. `roles`: of the user's roles only these count; undefined is all of them. */
+  | { readonly kind: 'token'; readonly uid: string; readonly userUid: string; readonly name: string; readonly roles: readonly string[] | undefined }
+  /** `uid` is the session's. */
+  | { readonly kind: 'session'; readonly uid: string; readonly userUid: string }
   /** An identity provider's token. `expiresAt` is epoch milliseconds. */
   | { readonly kind: 'oidc'; readonly expiresAt: number };
 
