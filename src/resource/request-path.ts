@@ -51,24 +51,37 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
-  const watches = asks === 'watch' && method === 'GET' && place.subresource === undefined;
-  const verb = watches ? 'watch' : verbOf(method, named ? 'item' : 'collection');
-  const selectedName = named || (verb !== 'list' && verb !== 'watch') ? undefined : nameSelected(target);
-  return { kind: 'resource', verb, path, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
+  const verb = asks === 'watch' && isWatchable(method, place) ? 'watch' : verbOf(method, named ? 'item' : 'collection');
+  return { kind: 'resource', verb, path, segments, ...place, ...(named ? {} : selectedBy(verb, target)) };
 }
 
 /** The request for a place that no path was sent for: a plugin's call, a review, a watch that is judged again. */
 export function resourceRequest(verb: string, place: Place, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...(name === undefined ? [] : [name]), ...(subresource === undefined ? [] : [subresource])];
+  // In a path, a subresource of no object in particular stands under `-`.
+  const item = subresource === undefined ? [name] : [name ?? '-', subresource];
+  const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...item.filter((segment) => segment !== undefined)];
   return { kind: 'resource', verb, path: `/${segments.join('/')}`, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
 }
 
-function nameSelected(target: string): string | undefined {
+/** The same beside the resources. `verb` may be a method in lower case, which is then the one a request would be sent with. */
+export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
+  return { kind: 'non-resource', verb: verbOf(method.toUpperCase(), 'item'), method, path: `/${segments.join('/')}`, segments };
+}
+
+function isWatchable(method: string, { subresource }: Place): boolean {
+  return method === 'GET' && subresource === undefined;
+}
+
+/** The one name that a list or a watch of a collection selects. */
+function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
   const start = target.indexOf('?');
-  if (start === -1 || !target.includes('fieldSelector', start)) return undefined;
+  if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};
   const fields = parseFieldSelector(new URLSearchParams(target.slice(start + 1)).getAll('fieldSelector'));
-  return fields.ok ? namedBy(fields.requirements) : undefined;
+  const selectedName = fields.ok ? namedBy(fields.requirements) : undefined;
+  return selectedName === undefined ? {} : { selectedName };
 }
 
 /** The resource a path names by its shape alone, whatever the method. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits.ts';
-import { queryOf, requestInfo, resourceRequest } from '../../src/resource/request-path.ts';
+import { nonResourceRequest, queryOf, requestInfo, resourceRequest } from '../../src/resource/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
 const table: readonly (readonly [string, string, string])[] = [
@@ -131,4 +131,19 @@ t.test('a request that no path was sent for is what its path would have been', a
     const { group, version, resource, name, subresource } = info;
     t.strictSame(resourceRequest(verb, { group, version, resource, ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) }), info);
   }
+});
+
+t.test('what is asked about paths beside the resources is what a request to them would be', async (t) => {
+  t.strictSame(nonResourceRequest('get', '/healthz/'), requestInfo('GET', '/healthz', 'no watch'));
+  t.strictSame(nonResourceRequest('create', '/apis/a.example/v1/things/install'), requestInfo('POST', '/apis/a.example/v1/things/install', 'no watch'));
+  t.strictSame(nonResourceRequest('post', '/login'), requestInfo('POST', '/login', 'no watch'));
+  t.strictSame(nonResourceRequest('update', '/a'), requestInfo('PUT', '/a', 'no watch'));
+  t.match(nonResourceRequest('*', '/a/*'), { verb: '*', method: '*', path: '/a/*' });
+  t.match(nonResourceRequest('constructor', '/'), { verb: 'constructor', method: 'constructor', path: '/' });
+});
+
+t.test('a subresource of no object in particular stands under "-"', async (t) => {
+  const request = resourceRequest('create', { group: 'a.example', version: 'v1', resource: 'things', subresource: 'sub' });
+  t.equal(request.path, '/apis/a.example/v1/things/-/sub');
+  t.equal(request.name, undefined);
 });
