@@ -179,3 +179,10 @@ export const pluginMessageLengthMax = 8_192;
 /** Leaves room before it for the platform's longest group prefix within 253 characters. */
 export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
+
+/** Roles that one call binds to a user: each is a write, and people tell this many apart no longer. */
+export const assignedRolesMax = 256;
+/** How often a user's bindings are looked at anew because others change them meanwhile. */
+export const bindingAttemptsMax = 8;
+/** Roles that a review names when none of them allows it. */
+export const reviewedRolesShownMax = 32;

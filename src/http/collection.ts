@@ -1,33 +1,34 @@
 import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits.ts';
-import { SnapshotsExhaustedError, type ChangeFeed, type ListPage } from '../read/objects.ts';
+import { SnapshotsExhaustedError, type ListPage } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
-import { decodeObject, writeContext } from './decode-write.ts';
+import { writeContext } from './decode-write.ts';
 import type { Exchange } from './exchange.ts';
 import { Holders } from './holders.ts';
-import { staleness, unread, written, writtenHeaders, type ResourcePorts } from './item.ts';
-import { ListCache } from './list-cache.ts';
+import { staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
+import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from './problem.ts';
-import { mediaTypeOf, readJson } from './read-body.ts';
+import { readObject } from './read-object.ts';
 
 /** The generated API of one collection, but for deletion (delete-collection.ts). */
 export class Collections {
   readonly #ports: ResourcePorts;
-  readonly #cache: ListCache;
+  readonly #cache: ListCache | undefined;
   /** The streamed lists: each pins a snapshot of the read model. */
   readonly #streams = new Holders();
 
-  constructor(ports: ResourcePorts, feed: ChangeFeed) {
+  /** Without a cache where not everybody is shown the same: its answers are known by their query alone. */
+  constructor(ports: ResourcePorts, cache?: ListCache) {
     this.#ports = ports;
-    this.#cache = new ListCache(feed);
+    this.#cache = cache;
   }
 
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
     const key = exchange.rawQuery.length <= listCacheQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
     // What asks for a position waits for it first, and whether it must is not in the cache.
-    const cached = key === undefined || exchange.query.has('resourceVersion') ? undefined : this.#cache.find(key, type, this.#ports.reader.position());
+    const cached = key === undefined || exchange.query.has('resourceVersion') ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     return cached === undefined ? this.#read(exchange, type, key) : bytesAnswer(cached);
   }
 
@@ -38,7 +39,7 @@ export class Collections {
     const stale = await staleness(request.freshness, exchange, this.#ports.reader);
     if (stale !== undefined) return stale;
     // Many who ask the same at once share what the first of them has read meanwhile.
-    const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache.find(key, type, this.#ports.reader.position());
+    const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
     for (;;) {
       const listed = this.#listed(type, request);
@@ -69,7 +70,7 @@ export class Collections {
   }
 
   #joined(request: ListRequest, page: Omit<ListPage, 'items'> & { readonly items: Uint8Array }, key: string | undefined): Uint8Array {
-    if (key !== undefined && request.freshness.notBefore === undefined) return this.#cache.keep(key, request, page);
+    if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined) return this.#cache.keep(key, request, page);
     return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
   }
 
@@ -88,18 +89,15 @@ export class Collections {
     }
   }
 
-  async create(exchange: Exchange, type: ResourceType): Promise<Answer> {
-    const media = mediaTypeOf(exchange.req, ['application/json']);
-    if (!media.ok) return refusal(media.problem);
-    const body = await readJson(exchange.req);
-    if (!body.ok) return unread(body);
-    const object = decodeObject(body.value);
-    if (!object.ok) return refusal(object.problem);
+  /** `path`: where the collection is, for `Location`. */
+  async create(exchange: Exchange, type: ResourceType, path = type.path): Promise<Answer> {
+    const object = await readObject(exchange);
+    if (!object.ok) return object.answer;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
     const outcome = await this.#ports.execute(type, { type: 'create', object: object.value }, context.value);
     if (!outcome.ok) return written(outcome, { type, ...nameIn(object.value['metadata']) });
-    return bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome)]);
+    return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome)]);
   }
 }
 

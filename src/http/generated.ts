@@ -9,6 +9,7 @@ import { Collections } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from './exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
+import { ListCache } from './list-cache.ts';
 import { problem } from './problem.ts';
 import { nothingHere } from './route-table.ts';
 
@@ -28,7 +29,7 @@ export class GeneratedApi {
   constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
     this.#registry = registry;
     this.#ports = ports;
-    this.#collections = new Collections(ports, feed);
+    this.#collections = new Collections(ports, new ListCache(feed));
   }
 
   /** The type a place names, served or not. */

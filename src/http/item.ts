@@ -7,12 +7,16 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, taken, type Answer } from './answer.ts';
 import { etagOf, isKnown, unmetCondition } from './conditions.ts';
 import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
-import { decodeDeleteOptions, decodeObject, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
+import { decodeDeleteOptions, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { problem, problemOf } from './problem.ts';
-import { decodeBody, mediaTypeOf, readBody, readJson, type Body } from './read-body.ts';
+import { decodeBody, mediaTypeOf, readBody, readJson } from './read-body.ts';
+import { readObject, unread } from './read-object.ts';
 
-export type ResourcePorts = { readonly reader: ObjectReader; readonly execute: Execute };
+/** What a generated API reads by. */
+export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'reached'>;
+
+export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
 
 /** The generated API of one object. `name` is the path's. */
 export type ItemTarget = { readonly type: ResourceType; readonly name: string };
@@ -22,14 +26,14 @@ export function getItem(exchange: Exchange, target: ItemTarget, { reader }: Reso
   return getFreshItem(exchange, target, reader);
 }
 
-async function getFreshItem(exchange: Exchange, target: ItemTarget, reader: ObjectReader): Promise<Answer> {
+async function getFreshItem(exchange: Exchange, target: ItemTarget, reader: ResourceReader): Promise<Answer> {
   const freshness = decodeFreshness(exchange.query);
   if (!freshness.ok) return refusal(freshness.problem);
   const stale = await staleness(freshness.value, exchange, reader);
   return stale ?? answerItem(exchange, target, reader);
 }
 
-function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: ObjectReader): Answer {
+function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: ResourceReader): Answer {
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
   const headers = ['ETag', etagOf(stored.revision)];
@@ -40,7 +44,7 @@ function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: Objec
 }
 
 /** Undefined once this node has folded what the client has seen; the answer when it cannot. */
-export async function staleness(freshness: Freshness, exchange: Exchange, reader: ObjectReader): Promise<Answer | undefined> {
+export async function staleness(freshness: Freshness, exchange: Exchange, reader: ResourceReader): Promise<Answer | undefined> {
   const { notBefore, match } = freshness;
   if (notBefore === undefined) return undefined;
   if (reader.position() < notBefore) {
@@ -60,12 +64,8 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
 export async function putItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
   if (absent !== undefined) return absent;
-  const media = mediaTypeOf(exchange.req, ['application/json']);
-  if (!media.ok) return refusal(media.problem);
-  const body = await readJson(exchange.req);
-  if (!body.ok) return unread(body);
-  const object = decodeObject(body.value);
-  if (!object.ok) return refusal(object.problem);
+  const object = await readObject(exchange);
+  if (!object.ok) return object.answer;
   return write(exchange, target, ports, { type: 'replace', name: target.name, object: object.value, part: partOf(exchange), preconditions: preconditionsOf(exchange) });
 }
 
@@ -131,15 +131,11 @@ function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => ['Warning', `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`]);
 }
 
-export function unread(body: Exclude<Body<unknown>, { ok: true }>): Answer {
-  return body.problem === undefined ? taken : refusal(body.problem);
-}
-
 /**
  * A missing object is told before its body is looked at (decision 2), and so is one that `If-None-Match` excludes. That it is
  * missing is for the write door to say: another node may have made it a moment ago.
  */
-async function refuseAbsent(exchange: Exchange, target: ItemTarget, { reader, execute }: ResourcePorts): Promise<Answer | undefined> {
+export async function refuseAbsent(exchange: Exchange, target: ItemTarget, { reader, execute }: ResourcePorts): Promise<Answer | undefined> {
   const stored = reader.get(target.type.key, target.name);
   if (stored !== undefined) {
     return isKnown(exchange.req, stored.revision) ? refusal(problem('precondition-failed', `If-None-Match names the current version ${String(stored.revision)}`)) : undefined;

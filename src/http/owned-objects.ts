@@ -1,0 +1,83 @@
+import type { Command } from '../command/command.ts';
+import { notFound } from '../command/refuse.ts';
+import type { Execute } from '../execute.ts';
+import type { StoredObject } from '../read/objects.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import type { IndexRequirement, ListQuery } from '../resource/list-query.ts';
+import { bindFields } from '../resource/order.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { isMembers } from '../resource/schema-check.ts';
+import { storedObject } from '../resource/shown-object.ts';
+import type { ResourcePorts, ResourceReader } from './item.ts';
+
+export type Owned = { readonly type: ResourceType; /** Compared with `spec.owner`, which the type must have indexed. */ readonly owner: string };
+
+/** Reading and writing as if there were only one owner's objects: what is another's is not there. New ones get their owner from the write door. */
+export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): ResourcePorts {
+  return { reader: new OwnedReader(reader, owned), execute: ownedExecute({ reader, execute }, owned) };
+}
+
+class OwnedReader implements ResourceReader {
+  readonly #reader: ResourceReader;
+  readonly #owner: string;
+  readonly #requirements: readonly IndexRequirement[];
+
+  constructor(reader: ResourceReader, { type, owner }: Owned) {
+    const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [owner] }], type.indexes);
+    if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
+    this.#reader = reader;
+    this.#owner = owner;
+    this.#requirements = bound.requirements;
+  }
+
+  get(type: TypeKey, name: string): StoredObject | undefined {
+    const stored = this.#reader.get(type, name);
+    return stored !== undefined && identityOf(stored).owner === this.#owner ? stored : undefined;
+  }
+
+  list(type: TypeKey, query: ListQuery): ReturnType<ResourceReader['list']> {
+    return this.#reader.list(type, this.#narrowed(query));
+  }
+
+  names(type: TypeKey, query: ListQuery): readonly string[] {
+    return this.#reader.names(type, this.#narrowed(query));
+  }
+
+  position(): ReturnType<ResourceReader['position']> {
+    return this.#reader.position();
+  }
+
+  reached(...call: Parameters<ResourceReader['reached']>): ReturnType<ResourceReader['reached']> {
+    return this.#reader.reached(...call);
+  }
+
+  #narrowed({ selection, ...query }: ListQuery): ListQuery {
+    return { ...query, selection: { ...selection, fields: [...selection.fields, ...this.#requirements] } };
+  }
+}
+
+function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
+  return async (type, command, context) => {
+    if (command.type === 'create' || command.type === 'collect') return execute(type, command, context);
+    let stored = reader.get(type.key, command.name);
+    if (stored === undefined) {
+      // Another node may have made it a moment ago: the door says so, once this one has folded it.
+      const probe = await execute(type, { type: 'delete', name: command.name, preconditions: {} }, { ...context, dryRun: true });
+      stored = reader.get(type.key, command.name);
+      if (stored === undefined && !probe.ok) return probe;
+    }
+    const identity = stored === undefined ? undefined : identityOf(stored);
+    if (identity?.owner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
+    return execute(type, pinned(command, identity.uid), context);
+  };
+}
+
+/** To the very object that was looked at: its name may be another's by the time the command is decided. */
+function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' }>>(command: C, uid: string): C {
+  return { ...command, preconditions: { uid, ...command.preconditions } };
+}
+
+function identityOf({ bytes }: StoredObject): { readonly uid: string; readonly owner: unknown } {
+  const { metadata: { uid }, spec } = storedObject(bytes);
+  return { uid, owner: isMembers(spec) ? spec['owner'] : undefined };
+}

@@ -1,0 +1,150 @@
+import { subjectNamed } from '../auth/named-subject.ts';
+import type { PermissionReader } from '../auth/permission-reader.ts';
+import { replaceBindings } from '../auth/user-bindings.ts';
+import type { Role } from '../access/role.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
+import type { Execute } from '../execute.ts';
+import type { TypeRegistry } from '../plugin/type-registry.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { ResourceType, Violation } from '../resource/resource-type.ts';
+import { bytesAnswer, refusal, type Answer } from './answer.ts';
+import { decodeRoleAssignment, invalidBody } from './decode-request-body.ts';
+import { writeContext } from './decode-write.ts';
+import type { Exchange } from './exchange.ts';
+import type { PlatformRoute } from './fixed-routes.ts';
+import { platformApiVersion, platformType } from './platform-type.ts';
+import { problem, problemOf } from './problem.ts';
+import { readObject } from './read-object.ts';
+
+export type PermissionRoutesDependencies = {
+  readonly domain: string;
+  readonly registry: TypeRegistry;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly permissions: PermissionReader;
+};
+
+/** What a front end asks to know who may do what, and to change it (decision 6.10). */
+export function permissionRoutes(dependencies: PermissionRoutesDependencies): readonly PlatformRoute[] {
+  const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
+  const routes = new PermissionRoutes(dependencies);
+  return [
+    { method: 'GET', path: `${root}/users/{name}/permissions`, route: ({ name = '' }, exchange) => routes.show(exchange, name) },
+    { method: 'POST', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.replace(exchange, name) },
+    { method: 'GET', path: `${root}/roletemplates`, route: () => routes.templates() },
+  ];
+}
+
+class PermissionRoutes {
+  readonly #dependencies: PermissionRoutesDependencies;
+
+  constructor(dependencies: PermissionRoutesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  show(exchange: Exchange, name: string): Answer {
+    const roles = platformType(this.#dependencies.registry, 'roles');
+    if (!roles.ok) return roles.answer;
+    const subject = name === '-' ? exchange.subject : this.#known(name);
+    return subject === undefined ? unknownUser(name) : this.#permissionsOf(subject, roles.type);
+  }
+
+  async replace(exchange: Exchange, given: string): Promise<Answer> {
+    const { registry, reader, execute, permissions } = this.#dependencies;
+    const roles = platformType(registry, 'roles');
+    if (!roles.ok) return roles.answer;
+    const bindings = platformType(registry, 'rolebindings');
+    if (!bindings.ok) return bindings.answer;
+    const name = given === '-' ? actorOf(exchange.subject) : given;
+    // Whom an identity provider vouches for is known by being given a first role.
+    if (this.#known(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
+    const body = await readObject(exchange);
+    if (!body.ok) return body.answer;
+    const context = writeContext(exchange);
+    if (!context.ok) return refusal(context.problem);
+    const assignment = decodeRoleAssignment(body.value);
+    if (!assignment.ok) return refusal(assignment.problem);
+    const wanted = assignment.value.roles;
+    const violations = unassignable(wanted, permissions);
+    if (violations.length > 0) return refusal(invalidBody('the assignment', violations));
+    const replaced = await replaceBindings(name, wanted, { ports: { reader, execute, type: bindings.type }, context: context.value });
+    if (!replaced.ok) return refusal(problemOf(replaced.rejection, { kind: bindings.type.kind, name }));
+    return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
+  }
+
+  /** By module for people to choose from; those of no module last. */
+  templates(): Answer {
+    const roles = platformType(this.#dependencies.registry, 'roles');
+    if (!roles.ok) return roles.answer;
+    const { type } = roles;
+    const templates = [...this.#dependencies.permissions.roles()].filter(({ isTemplate, isHidden }) => isTemplate && !isHidden).sort(byTitle);
+    const modules = [...new Set(templates.map(moduleOf))].sort(byModule);
+    return bytesAnswer(listOf(modules.map((module) => {
+      const members = templates.filter((role) => moduleOf(role) === module).map(({ name }) => name);
+      return joined([`{"module":${JSON.stringify(module)},"templates":`, this.#objects(members, type), '}']);
+    })));
+  }
+
+  #permissionsOf(subject: Subject, type: ResourceType): Answer {
+    const { permissions } = this.#dependencies;
+    const rights = permissions.rightsOf(subject);
+    const held = [...rights.roles].sort().map((name) => permissions.role(name)).filter((role) => role !== undefined);
+    const uiPermissions = rights.isSuperAdministrator ? ['*'] : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
+    const bound = subject.kind === 'user' ? permissions.bound(subject.name) : [];
+    return bytesAnswer(joined([
+      '{"roles":', this.#objects(bound, type),
+      ',"permissions":', this.#objects(held.filter(({ isHidden }) => !isHidden).map(({ name }) => name), type),
+      `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
+    ]));
+  }
+
+  /** As stored, without parsing. What is bound and not there, or is going away, is not shown. */
+  #objects(names: readonly string[], type: ResourceType): Buffer {
+    const { permissions, reader } = this.#dependencies;
+    return listOf(names.filter((name) => permissions.role(name) !== undefined).map((name) => reader.get(type.key, name)?.bytes).filter((bytes) => bytes !== undefined));
+  }
+
+  #known(name: string): Subject | undefined {
+    const { permissions } = this.#dependencies;
+    const isKnown = permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.bound(name).length > 0);
+    return isKnown ? subjectNamed(permissions, name) : undefined;
+  }
+}
+
+/** No User is called so: names hold no colon. */
+const oidcPrefix = 'oidc:';
+
+function unknownUser(name: string): Answer {
+  return refusal(problem('not-found', `users "${name}" not found`));
+}
+
+function unassignable(roles: readonly string[], permissions: PermissionReader): readonly Violation[] {
+  return roles.flatMap((role, place) => {
+    const detail = permissions.role(role) === undefined ? 'there is no such role' : roles.indexOf(role) < place ? 'stands in the list already' : undefined;
+    return detail === undefined ? [] : [{ pointer: `/roles/${String(place)}`, detail }];
+  });
+}
+
+function moduleOf({ module }: Role): string {
+  return module ?? '';
+}
+
+function byTitle(left: Role, right: Role): number {
+  return compared(left.displayName ?? left.name, right.displayName ?? right.name) || compared(left.name, right.name);
+}
+
+function byModule(left: string, right: string): number {
+  return left === '' || right === '' ? Number(left === '') - Number(right === '') : compared(left, right);
+}
+
+function compared(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+function listOf(elements: readonly Uint8Array[]): Buffer {
+  return joined(['[', ...elements.flatMap((element, place) => (place === 0 ? [element] : [',', element])), ']']);
+}
+
+function joined(parts: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
