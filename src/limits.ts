@@ -186,3 +186,12 @@ export const assignedRolesMax = 256;
 export const bindingAttemptsMax = 8;
 /** Roles that a review names when none of them allows it. */
 export const reviewedRolesShownMax = 32;
+/**
+ * What one rule may be taken apart into (verbs × groups × resources × names) to see whether its writer holds it all: more is
+ * refused unless one held rule allows the whole. A role of a plugin comes to some dozens.
+ */
+export const coverageAtomsMax = 10_000;
+/** Kinds of requests whose rules are remembered, over all role sets together: about 200 bytes each. Then all are forgotten. */
+export const rememberedCandidatesMax = 65_536;
+/** Role names of which is remembered when they last changed. Past it every role set counts as changed once. */
+export const changedRolesMax = 8_192;

@@ -1,0 +1,137 @@
+import { roleOf } from '../src/access/role-object.ts';
+import type { Role } from '../src/access/role.ts';
+import type { Rule } from '../src/access/rule.ts';
+import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../src/auth/permission-reader.ts';
+import type { Subject } from '../src/command/subject.ts';
+import type { ChangeBatch, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { ListQuery } from '../src/resource/list-query.ts';
+import type { ResourceObject } from '../src/resource/object.ts';
+import { typeKeyOf } from '../src/resource/type-declaration.ts';
+import { Credentials } from './permission-credentials.ts';
+import { Holders } from './permission-holders.ts';
+import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-objects.ts';
+import { Remembered, unboundedRights } from './permission-rights.ts';
+import { KnownRoles } from './permission-roles.ts';
+
+type Told = { readonly credentials: Set<string>; rights: boolean };
+
+/** Takes in one object as it is now, undefined when it is gone, and notes who is concerned. */
+type Take = (name: string, object: ResourceObject | undefined, told: Told) => void;
+
+const all: ListQuery = { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } };
+
+/**
+ * Roles, bindings, users, tokens and sessions in memory, as decisions need them: read once from the object read model, then
+ * folded from its feed in the very turn of each commit, so that no request is judged by what was before.
+ */
+export class PermissionTables implements PermissionReader {
+  readonly #reader: ObjectReader;
+  readonly #roles = new KnownRoles();
+  readonly #holders = new Holders({ roles: this.#roles, remembered: new Remembered() });
+  readonly #credentials = new Credentials();
+  readonly #takes: ReadonlyMap<TypeKey, Take>;
+  readonly #listeners = new Set<(concerned: Concerned) => void>();
+  #ready = false;
+
+  constructor({ reader, feed, domain }: { readonly reader: ObjectReader; readonly feed: ChangeFeed; readonly domain: string }) {
+    this.#reader = reader;
+    this.#takes = this.#foldOf(domain);
+    feed.subscribe((batch) => { this.#apply(batch); });
+  }
+
+  /** Reads everything in this one turn: the indexes of the five types must be ready. What was known before is replaced. */
+  load(): void {
+    for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
+    const told: Told = { credentials: new Set(), rights: false };
+    for (const [type, take] of this.#takes) {
+      for (const name of this.#reader.names(type, all)) {
+        const stored = this.#reader.get(type, name);
+        if (stored !== undefined) take(name, liveObject(stored.bytes), told);
+      }
+    }
+    this.#ready = true;
+  }
+
+  isReady(): boolean {
+    return this.#ready;
+  }
+
+  rightsOf(subject: Subject): Rights {
+    switch (subject.kind) {
+      case 'visitor': return this.#holders.visitor.rights();
+      case 'user': {
+        const held = this.#holders.of(subject.name);
+        const { credential } = subject;
+        return credential.kind === 'token' && credential.roles !== undefined ? held.restrictedTo(credential.roles) : held.rights();
+      }
+      case 'plugin': case 'platform': return unboundedRights;
+    }
+  }
+
+  role(name: string): Role | undefined {
+    return this.#roles.role(name)?.role;
+  }
+
+  roles(): Iterable<Role> {
+    return this.#roles.all();
+  }
+
+  bound(user: string): readonly string[] {
+    return this.#holders.of(user).bound;
+  }
+
+  holders(role: string): readonly { readonly binding: string; readonly user: string }[] {
+    return [...this.#holders.bindingsTo(role)].flatMap(({ name, users }) =>
+      users.filter((user) => this.user(user)?.isDisabled === false).map((user) => ({ binding: name, user })));
+  }
+
+  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {
+    return this.#roles.rulesOf(names, changed);
+  }
+
+  user(name: string): UserRecord | undefined {
+    return this.#credentials.user(name);
+  }
+
+  token(uid: string): TokenRecord | undefined {
+    return this.#credentials.token(uid);
+  }
+
+  session(uid: string): SessionRecord | undefined {
+    return this.#credentials.session(uid);
+  }
+
+  sessionsOf(user: string): readonly string[] {
+    return this.#credentials.sessionsOf(user);
+  }
+
+  subscribe(listener: (concerned: Concerned) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  #apply({ changes }: ChangeBatch): void {
+    if (!this.#ready) return;
+    const told: Told = { credentials: new Set(), rights: false };
+    for (const { type, name, kind, deletionRequested, bytes } of changes) {
+      const take = this.#takes.get(type);
+      if (take !== undefined) take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), told);
+    }
+    if (told.credentials.size === 0 && !told.rights) return;
+    for (const listener of this.#listeners) listener(told);
+  }
+
+  #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
+    const noteCredentials = (told: Told, user: string | undefined): void => { if (user !== undefined) told.credentials.add(user); };
+    const noteRights = (told: Told, changed: boolean): void => { told.rights ||= changed; };
+    const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined => (object === undefined ? undefined : decode(object));
+    return new Map<TypeKey, Take>([
+      [typeKeyOf('', 'roles'), (name, object, told) => { noteRights(told, this.#roles.put(name, known(object, (role) => roleOf(role, domain)))); }],
+      [typeKeyOf('', 'rolebindings'), (name, object, told) => { noteRights(told, this.#holders.put(name, known(object, bindingOf))); }],
+      [typeKeyOf('', 'users'), (name, object, told) => { noteCredentials(told, this.#credentials.putUser(name, known(object, userOf))); }],
+      [typeKeyOf('', 'personalaccesstokens'), (name, object, told) => { noteCredentials(told, this.#credentials.putToken(name, known(object, tokenOf))); }],
+      [typeKeyOf('', 'sessions'), (name, object, told) => { noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf))); }],
+    ]);
+  }
+}

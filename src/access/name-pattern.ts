@@ -1,0 +1,37 @@
+/** Entries of `resourceNames`: a name, or a pattern with one `*`. With more than one an entry is only its own text. */
+
+type Parts = { readonly start: string; readonly end: string };
+
+/** Before and after the one `*`; undefined for what is no pattern. */
+function partsOf(entry: string): Parts | undefined {
+  const star = entry.indexOf('*');
+  return star === -1 || entry.includes('*', star + 1) ? undefined : { start: entry.slice(0, star), end: entry.slice(star + 1) };
+}
+
+function fits(name: string, { start, end }: Parts): boolean {
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+}
+
+/** The names one rule speaks of, ready to be asked. */
+export class NameSet {
+  readonly #exact: ReadonlySet<string>;
+  readonly #patterns: readonly Parts[];
+
+  constructor(entries: readonly string[]) {
+    this.#exact = new Set(entries);
+    this.#patterns = entries.map(partsOf).filter((parts) => parts !== undefined);
+  }
+
+  has(name: string): boolean {
+    return this.#exact.has(name) || this.#patterns.some((parts) => fits(name, parts));
+  }
+}
+
+/** Every name that `entry` matches is matched by `wider`, too. */
+export function isNameWithin(entry: string, wider: string): boolean {
+  if (entry === wider) return true;
+  const outer = partsOf(wider);
+  if (outer === undefined) return false;
+  const inner = partsOf(entry);
+  return inner === undefined ? fits(entry, outer) : inner.start.startsWith(outer.start) && inner.end.endsWith(outer.end);
+}

@@ -1,0 +1,103 @@
+import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
+import { NameSet } from './name-pattern.ts';
+import { wildcardDepth } from './path-entry.ts';
+import { pluginForm, textsOf, textWithin } from './resource-entry.ts';
+import type { Role } from './role.ts';
+import type { Rule } from './rule.ts';
+
+export type Grant = { readonly role: string; readonly rule: Rule };
+
+/** A rule with what each decision about it needs. `place` is its place in its role. */
+export type ReadyRule = { readonly grant: Grant; readonly place: number; readonly anyVerb: boolean; readonly names: NameSet | undefined };
+
+/** A rule whose group and resource match. `plugin`: only if that plugin's type or route it is. */
+export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
+
+type GroupTable = {
+  readonly byText: Map<string, Candidate[]>;
+  /** The plugin's forms, by what follows the plugin's name. */
+  readonly byTextWithin: Map<string, Candidate[]>;
+};
+
+/** One role's rules by what they speak of: a decision looks at those that may match, and parses nothing. */
+export class RoleTable {
+  readonly role: Role;
+  /** The most levels of an entry that ends in a wildcard; -1 when there is none. */
+  readonly pathDepth: number;
+  readonly #groups = new Map<string, GroupTable>();
+  readonly #paths = new Map<string, ReadyRule[]>();
+
+  constructor(role: Role) {
+    this.role = role;
+    let pathDepth = -1;
+    for (const [place, rule] of role.rules.entries()) {
+      const names = rule.kind === 'resource' && rule.resourceNames !== undefined && rule.resourceNames.length > 0 ? new NameSet(rule.resourceNames) : undefined;
+      const ready: ReadyRule = { grant: { role: role.name, rule }, place, anyVerb: rule.verbs.includes('*'), names };
+      if (rule.kind === 'resource') {
+        for (const group of new Set(rule.apiGroups)) this.#addResources(group, rule.resources, ready);
+      } else {
+        for (const entry of new Set(rule.nonResourceURLs)) {
+          put(this.#paths, entry, ready);
+          pathDepth = Math.max(pathDepth, wildcardDepth(entry));
+        }
+      }
+    }
+    this.pathDepth = pathDepth;
+  }
+
+  /** In the order of the rules; a rule may be there twice. */
+  candidates({ group, resource, subresource }: Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>): readonly Candidate[] {
+    const found: Candidate[] = [];
+    for (const table of [this.#groups.get(group), group === '*' ? undefined : this.#groups.get('*')]) {
+      if (table === undefined) continue;
+      for (const text of textsOf(resource, subresource)) found.push(...table.byText.get(text) ?? []);
+      found.push(...table.byTextWithin.get(textWithin(resource, subresource)) ?? []);
+    }
+    return found.length > 1 ? found.sort((left, right) => left.ready.place - right.ready.place) : found;
+  }
+
+  /** The first rule that allows it; `texts` are those of its path. */
+  findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
+    if (this.#paths.size === 0) return undefined;
+    let first: ReadyRule | undefined;
+    for (const text of texts) {
+      for (const ready of this.#paths.get(text) ?? []) {
+        if ((first === undefined || ready.place < first.place) && allowsVerb(ready, request)) first = ready;
+      }
+    }
+    return first?.grant;
+  }
+
+  #addResources(group: string, resources: readonly string[], ready: ReadyRule): void {
+    let table = this.#groups.get(group);
+    if (table === undefined) {
+      table = { byText: new Map(), byTextWithin: new Map() };
+      this.#groups.set(group, table);
+    }
+    const anyone: Candidate = { ready, plugin: undefined };
+    for (const entry of new Set(resources)) {
+      put(table.byText, entry, anyone);
+      const form = pluginForm(entry);
+      if (form !== undefined) put(table.byTextWithin, form.within, { ready, plugin: form.plugin });
+    }
+  }
+}
+
+/** A path's verb may be named by its method as well (decision 6.4). */
+function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
+  return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
+}
+
+/** Beside group and resource: the verb, and the name where the rule gives any. What has no name is in no list of names. */
+export function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
+  if (!anyVerb && !grant.rule.verbs.includes(verb)) return false;
+  if (names === undefined) return true;
+  const named = name ?? selectedName;
+  return named !== undefined && names.has(named);
+}
+
+function put<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
