@@ -195,3 +195,22 @@ export const coverageAtomsMax = 10_000;
 export const rememberedCandidatesMax = 65_536;
 /** Role names of which is remembered when they last changed. Past it every role set counts as changed once. */
 export const changedRolesMax = 8_192;
+
+/** Rules of one role, and the entries of one list of a rule: every right a person can oversee, and no page of memory a request. */
+export const roleRulesMax = 512;
+export const ruleEntriesMax = 256;
+/** A path or a resource in a rule: `plugin/resource/subresource` at their longest still fits. */
+export const ruleTextLengthMax = 1_024;
+/** Users of one role binding: each is an index value of its own. */
+export const roleBindingSubjectsMax = 256;
+/** A user's name with what an identity provider may put into it; as an index value it stays within 1,024 bytes. */
+export const subjectNameLengthMax = 253;
+/** Roles a personal access token is confined to. */
+export const tokenRolesMax = 256;
+export const displayNameLengthMax = 253;
+export const descriptionLengthMax = 1_024;
+/** RFC 5321: the longest address a mail can be sent to. */
+export const emailLengthMax = 254;
+/** Shorter ones are guessed (NIST SP 800-63B); longer ones would only feed the hash. */
+export const passwordLengthMin = 8;
+export const passwordLengthMax = 1_024;

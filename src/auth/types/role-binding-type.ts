@@ -1,0 +1,50 @@
+import type { Strategy } from '../../command/strategy.ts';
+import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits.ts';
+import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/plugin.ts';
+import { isMembers } from '../../resource/schema-check.ts';
+import { core, membersAt, nameSchema } from './shared.ts';
+
+type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };
+
+const apiGroup = { const: '', description: 'The core group; filled in when left out.' } as const;
+
+/** Which users hold which role (seed 2.9). */
+export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
+  ...core, kind: 'RoleBinding', singular: 'rolebinding', plural: 'rolebindings',
+  schema: {
+    type: 'object',
+    required: ['roleRef', 'subjects'],
+    properties: {
+      roleRef: {
+        type: 'object', required: ['kind', 'name'], additionalProperties: false,
+        properties: { apiGroup, kind: { const: 'Role' }, name: { ...nameSchema, description: 'A role that there is.' } },
+      },
+      subjects: {
+        type: 'array', minItems: 1, maxItems: roleBindingSubjectsMax,
+        items: {
+          type: 'object', required: ['kind', 'name'], additionalProperties: false,
+          properties: {
+            apiGroup, kind: { const: 'User' },
+            name: {
+              type: 'string', minLength: 1, maxLength: subjectNameLengthMax, pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
+              description: 'A user\'s name, or oidc: and the name an identity provider gives.',
+            },
+          },
+        },
+      },
+    },
+  },
+  indexes: [
+    { name: 'roleRef.name' },
+    { name: 'subjects.name', multi: true, indexFunc: (object) => object.subjects.map(({ name }) => name) },
+  ],
+  printerColumns: [{ name: 'Role', type: 'string', pointer: '/roleRef/name' }],
+});
+
+export const roleBindingStrategy: Strategy = {
+  complete: ({ after }) => {
+    const { subjects } = after;
+    const named = Array.isArray(subjects) ? subjects.filter(isMembers).map((subject) => ({ apiGroup: '', ...subject })) : [];
+    return { ok: true, object: { ...after, roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') }, subjects: named } };
+  },
+};

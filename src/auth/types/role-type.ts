@@ -1,0 +1,82 @@
+import { roleOf } from '../../access/role-object.ts';
+import type { Role } from '../../access/role.ts';
+import type { Strategy } from '../../command/strategy.ts';
+import { nameLengthMax, roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits.ts';
+import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import { isMembers } from '../../resource/schema-check.ts';
+import { core, membersAt, withStatus, type Members } from './shared.ts';
+
+const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
+/** Beside the verbs, as some are both: what a request without a resource may be matched by (decision 6.4). */
+const methods = ['head', 'options', 'post', 'put'] as const;
+
+function texts(items: Members): Members {
+  return { type: 'array', maxItems: ruleEntriesMax, items: { type: 'string', ...items } };
+}
+
+/** A resource rule or a non-resource rule (seed 2.8): one with both is refused. */
+const ruleSchema = {
+  type: 'object',
+  required: ['verbs'],
+  additionalProperties: false,
+  properties: {
+    apiGroups: { ...texts({ maxLength: nameLengthMax }), description: 'The groups of the path; "" is the core group, * all.' },
+    resources: { ...texts({ minLength: 1, maxLength: ruleTextLengthMax }), minItems: 1, description: 'R, R/S, *, */S, R/*; by plugin P/R, P/R/S.' },
+    resourceNames: { ...texts({ minLength: 1, maxLength: nameLengthMax, pattern: '^[^*]*(?:\\*[^*]*)?$' }), description: 'Names, each with at most one *; any when absent.' },
+    nonResourceURLs: { ...texts({ maxLength: ruleTextLengthMax, pattern: '^(?:\\*|/.*)$' }), minItems: 1, description: 'Paths; * at the end stands for all beneath.' },
+    verbs: { ...texts({}), minItems: 1 },
+  },
+  if: { required: ['nonResourceURLs'] },
+  then: { properties: { apiGroups: false, resources: false, resourceNames: false, verbs: { items: { enum: [...verbs, ...methods] } } } },
+  else: { required: ['resources'], properties: { verbs: { items: { enum: verbs } } } },
+} as const;
+
+/** Roles (seed 2.7): rules at the top, not in a spec. */
+export const roleType: TypeDeclaration<never> = {
+  ...core, kind: 'Role', singular: 'role', plural: 'roles',
+  schema: {
+    type: 'object',
+    properties: {
+      rules: { type: 'array', maxItems: roleRulesMax, items: ruleSchema, description: 'None when absent.' },
+      status: {
+        type: 'object',
+        properties: {
+          conditions: {
+            type: 'array', readOnly: true,
+            items: {
+              type: 'object',
+              properties: {
+                type: { type: 'string' }, status: { enum: ['True', 'False', 'Unknown'] }, reason: { type: 'string' }, message: { type: 'string' },
+                lastTransitionTime: { type: 'string', format: 'date-time' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  printerColumns: [{ name: 'Valid', type: 'string', pointer: '/status/conditions/0/status', priority: 1 }],
+};
+
+/** A role says of itself whether its annotations could be read: what could not counts as empty (decision 6.6). */
+export function roleStrategy(domain: string): Strategy {
+  return {
+    complete: ({ before, after, now }) => {
+      const condition = conditionOf(roleOf(after, domain));
+      const stored = storedCondition(before);
+      const lastTransitionTime = stored['status'] === condition.status && typeof stored['lastTransitionTime'] === 'string' ? stored['lastTransitionTime'] : now;
+      return { ok: true, object: withStatus(after, { conditions: [{ ...condition, lastTransitionTime }] }) };
+    },
+  };
+}
+
+function conditionOf({ malformed }: Role): { readonly type: 'Valid'; readonly status: 'True' | 'False'; readonly reason: string; readonly message: string } {
+  if (malformed.length === 0) return { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'its annotations could be read' };
+  return { type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: malformed.map(({ key, detail }) => `${key}: ${detail}`).join('; ') };
+}
+
+function storedCondition(before: Members | undefined): Members {
+  const { conditions } = membersAt(before, 'status');
+  const [first] = Array.isArray(conditions) ? conditions.filter(isMembers) : [];
+  return first?.['type'] === 'Valid' ? first : {};
+}

@@ -1,0 +1,38 @@
+import { refuse } from '../../command/refuse.ts';
+import type { Strategy } from '../../command/strategy.ts';
+import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import { core, nameSchema } from './shared.ts';
+
+/** Log-ins that a cookie stands for (decision 7.4): known to every node, ended by deleting them. */
+export const sessionType: TypeDeclaration<never> = {
+  ...core, kind: 'Session', singular: 'session', plural: 'sessions',
+  schema: {
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'Who logged in.' } } },
+      status: {
+        type: 'object',
+        properties: {
+          userUid: { type: 'string', readOnly: true },
+          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Of the password they logged in with: another one ends the session.' },
+          expiresAt: { type: 'string', format: 'date-time', readOnly: true },
+          token: { type: 'string', readOnly: true, description: 'Never stored.' },
+        },
+      },
+    },
+  },
+  indexes: [{ name: 'spec.user' }],
+  printerColumns: [
+    { name: 'User', type: 'string', pointer: '/spec/user' },
+    { name: 'Expires', type: 'date', pointer: '/status/expiresAt' },
+  ],
+};
+
+/** Only logging in makes one, and nothing but its end ever changes it. */
+export const sessionStrategy: Strategy = {
+  complete: ({ before, after, subject, kept }) => {
+    if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are made by logging in: only the platform writes them');
+    return before === undefined && kept === undefined ? { ok: true, object: after, withheld: { kind: 'token', prefix: 'ses' } } : { ok: true, object: after };
+  },
+};

@@ -1,0 +1,99 @@
+import { refuse, type Refused } from '../../command/refuse.ts';
+import type { Completed, Completion, Strategy } from '../../command/strategy.ts';
+import type { Subject } from '../../command/subject.ts';
+import { descriptionLengthMax, tokenRolesMax } from '../../limits.ts';
+import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Violation } from '../../resource/resource-type.ts';
+import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './shared.ts';
+
+/** Personal access tokens (decision 7.2). The text is shown once, in the answer of the create. */
+export const tokenType: TypeDeclaration<never> = {
+  ...core, kind: 'PersonalAccessToken', singular: 'personalaccesstoken', plural: 'personalaccesstokens',
+  schema: {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          description: { type: 'string', maxLength: descriptionLengthMax },
+          roles: { type: 'array', uniqueItems: true, maxItems: tokenRolesMax, items: nameSchema, description: 'Of the owner\'s roles only these count; all of them when absent. Fixed at the create.' },
+          expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Fixed at the create.' },
+          revoked: { type: 'boolean', description: 'true ends it for good.' },
+          owner: { type: 'string', readOnly: true, description: 'Whoever created it.' },
+        },
+      },
+      status: {
+        type: 'object',
+        properties: {
+          ownerUid: { type: 'string', readOnly: true },
+          lastUsedAt: { type: 'string', format: 'date-time', readOnly: true, description: 'Noted at most once a minute.' },
+          token: { type: 'string', readOnly: true, description: 'Its text: only in the answer of the create, and never stored.' },
+        },
+      },
+    },
+  },
+  indexes: [{ name: 'spec.owner' }],
+  printerColumns: [
+    { name: 'Owner', type: 'string', pointer: '/spec/owner' },
+    { name: 'Description', type: 'string', pointer: '/spec/description' },
+    { name: 'Expires', type: 'date', pointer: '/spec/expiresAt' },
+    { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
+    { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
+  ],
+};
+
+export const tokenStrategy: Strategy = {
+  complete: (completion) => (completion.before === undefined ? created(completion) : updated(completion, membersAt(completion.before, 'spec'))),
+};
+
+type Owner = { readonly owner: unknown; readonly ownerUid: unknown };
+
+function created({ after, subject, kept, now }: Completion): Completed {
+  const spec = membersAt(after, 'spec');
+  const owned = ownerOf(subject, { owner: spec['owner'], ownerUid: membersAt(after, 'status')['ownerUid'] });
+  if (!owned.ok) return owned;
+  const { expiresAt } = spec;
+  // Not "in the past": what cannot be read as a time would never come.
+  if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now))) return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be a time to come' }]);
+  const object = withStatus({ ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } }, defined({ ownerUid: owned.ownerUid }));
+  return kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'pat' } } : { ok: true, object };
+}
+
+/** The platform says whose it is; people own what they make, and only with their own log-in: a stolen token begets no other. */
+function ownerOf(subject: Subject, said: Owner): Refused | Owner & { readonly ok: true } {
+  if (subject.kind === 'platform') return { ok: true, ...said };
+  if (subject.kind !== 'user') return refuse('forbidden', 'a personal access token belongs to a user: only users create them');
+  const { credential } = subject;
+  switch (credential.kind) {
+    case 'password': return { ok: true, owner: subject.name, ownerUid: credential.uid };
+    case 'session': return { ok: true, owner: subject.name, ownerUid: credential.userUid };
+    case 'token': return refuse('forbidden', 'a personal access token cannot create another: log in with a password');
+    case 'oidc': return refuse('forbidden', 'users of an identity provider have no personal access tokens');
+  }
+}
+
+function updated({ before, after, subject }: Completion, stored: Members): Completed {
+  const spec = membersAt(after, 'spec');
+  const violations = [...changesOfWhatIsFixed(stored, spec)];
+  if (stored['revoked'] === true && spec['revoked'] !== true) violations.push({ pointer: '/spec/revoked', detail: 'cannot be taken back: a revoked token stays revoked' });
+  if (violations.length > 0) return broken(after, violations);
+  const { token: _shownOnce, ...status } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
+  const { owner, expiresAt } = stored;
+  return { ok: true, object: withStatus({ ...after, spec: { ...spec, ...defined({ owner, expiresAt }) } }, status) };
+}
+
+function changesOfWhatIsFixed(stored: Members, spec: Members): readonly Violation[] {
+  const isSame = {
+    roles: deepEqual(stored['roles'], spec['roles']),
+    expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
+    // The server's own: whoever leaves it out does not change it.
+    owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
+  };
+  return Object.entries(isSame).filter(([, same]) => !same).map(([member]) => ({ pointer: `/spec/${member}`, detail: 'cannot be changed: create another token instead' }));
+}
+
+function timeOf(text: unknown): number {
+  return typeof text === 'string' ? Date.parse(text) : NaN;
+}

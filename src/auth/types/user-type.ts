@@ -1,0 +1,63 @@
+import type { Completion, Strategy } from '../../command/strategy.ts';
+import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
+import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import { broken, core, defined, membersAt, withStatus, type Members } from './shared.ts';
+
+/** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
+export const userType: TypeDeclaration<never> = {
+  ...core, kind: 'User', singular: 'user', plural: 'users',
+  schema: {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          displayName: { type: 'string', maxLength: displayNameLengthMax },
+          email: { type: 'string', format: 'email', maxLength: emailLengthMax },
+          disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
+          password: {
+            type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]+$', writeOnly: true,
+            description: `At least ${String(passwordLengthMin)} characters. Never shown; left out, it stays as it is.`,
+          },
+        },
+      },
+      status: {
+        type: 'object',
+        properties: {
+          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Grows with every new password; absent without one.' },
+          passwordSetAt: { type: 'string', format: 'date-time', readOnly: true },
+        },
+      },
+    },
+  },
+  indexes: [{ name: 'spec.displayName' }, { name: 'spec.email' }, { name: 'spec.disabled', type: 'boolean' }],
+  printerColumns: [
+    { name: 'Display Name', type: 'string', pointer: '/spec/displayName' },
+    { name: 'Email', type: 'string', pointer: '/spec/email' },
+    { name: 'Disabled', type: 'boolean', pointer: '/spec/disabled' },
+    { name: 'Password Set', type: 'date', pointer: '/status/passwordSetAt', priority: 1 },
+  ],
+};
+
+/** The password is taken out before there is an event; the event names the revision at which its hash is kept. */
+export const userStrategy: Strategy = {
+  complete: (completion) => {
+    const { after, subject, kept, now } = completion;
+    const { password, ...spec } = membersAt(after, 'spec');
+    const object = withStatus(after['spec'] === undefined ? after : { ...after, spec }, statusOf(completion));
+    if (typeof password !== 'string') return { ok: true, object };
+    // What an operator chose for the first start is theirs to answer for.
+    if (subject.kind !== 'platform' && Array.from(password).length < passwordLengthMin) {
+      return broken(after, [{ pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` }]);
+    }
+    if (kept === undefined) return { ok: true, object, withheld: { kind: 'password', text: password } };
+    return { ok: true, object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }) };
+  },
+};
+
+/** The platform's to write: what anybody else sends is ignored. */
+function statusOf({ before, after, subject }: Completion): Members {
+  const { passwordRevision, passwordSetAt } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
+  return defined({ passwordRevision, passwordSetAt });
+}
