@@ -1,4 +1,5 @@
-import { platformDomainLengthMax, adminPasswordLengthMax } from './limits.ts';
+import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
+import { adminPasswordLengthMax, platformDomainLengthMax, settingLengthMax } from './limits.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -23,6 +24,8 @@ export type Config = {
   /** Counts at the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
+  /** The identity provider whose tokens count; undefined: none. */
+  readonly oidc: OidcSettings | undefined;
 };
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -66,8 +69,9 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     eventLog: { kind: 'embedded' },
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
-    adminPassword: settings.secret('ADMIN_PASSWORD', passwordProblem),
+    adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
+    oidc: oidcSettings(environment, settings, mistakes),
   };
   return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
 }
@@ -91,7 +95,7 @@ class Settings {
     return byDefault;
   }
 
-  secret(name: string, problemOf: (value: string) => string | undefined): string | undefined {
+  optional(name: string, problemOf: (value: string) => string | undefined): string | undefined {
     const value = this.read(name, '', problemOf);
     return value === '' ? undefined : value;
   }
@@ -109,6 +113,35 @@ class Settings {
     }
     return folders;
   }
+}
+
+const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL']);
+
+/** All of them or none: a token without an audience to check could have been given to anybody. */
+function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
+  const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
+  for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting: there are ${[...oidcNames].join(', ')}`);
+  if (!given.some((name) => oidcNames.has(name))) return undefined;
+  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE']) if (environment[name] === undefined) mistakes.push(`${name} must be set where OIDC_* is`);
+  return {
+    issuer: settings.read('OIDC_ISSUER', '', issuerProblem),
+    audience: settings.read('OIDC_AUDIENCE', '', textProblem),
+    usernameClaim: settings.read('OIDC_USERNAME_CLAIM', 'sub', textProblem),
+    jwksUrl: settings.optional('OIDC_JWKS_URL', urlProblem),
+  };
+}
+
+function issuerProblem(value: string): string | undefined {
+  return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
+}
+
+/** It is not repeated: somebody may have put credentials into it. */
+function urlProblem(value: string): string | undefined {
+  return isTrustedUrl(value) ? undefined : 'must be an https URL without credentials or fragment (http on a loopback address)';
+}
+
+function textProblem(value: string): string | undefined {
+  return value.length <= settingLengthMax && !/\p{Cc}/u.test(value) ? undefined : `must be at most ${settingLengthMax.toString()} characters, none of them a control character`;
 }
 
 function hostProblem(value: string): string | undefined {
@@ -147,7 +180,7 @@ function tlsProblem(value: string): string | undefined {
 }
 
 function isUnsupported(name: string): boolean {
-  return name === 'TLS_CERT' || name === 'TLS_KEY' || name.startsWith('OIDC_');
+  return name === 'TLS_CERT' || name === 'TLS_KEY';
 }
 
 function isFolder(path: string): boolean {

@@ -214,3 +214,29 @@ export const emailLengthMax = 254;
 /** Shorter ones are guessed (NIST SP 800-63B); longer ones would only feed the hash. */
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 1_024;
+
+/** How long a log-in lasts, however much it is used: what was stolen unnoticed ends with the day. */
+export const sessionLifetimeMs = 86_400_000;
+/** Ended sessions removed at once; how soon and how late expired ones are looked for. */
+export const sessionEndsConcurrencyMax = 8;
+export const sessionSweepMsMin = 1_000;
+export const sessionSweepMsMax = 3_600_000;
+
+/** How often a token's last use is noted, and of how many tokens it is remembered when that was. */
+export const tokenUseNotedMs = 60_000;
+export const tokenUsesRememberedMax = 10_000;
+
+/** An identity provider's answers: keys and their whereabouts are a few KiB, and a log-in waits for them no longer. */
+export const oidcDocumentBytesMax = 262_144;
+export const oidcFetchMs = 5_000;
+/** How long its keys are used before they are asked for again: a key it took back counts no longer than that. */
+export const oidcKeysMs = 600_000;
+/** How soon an unknown key may have the keys asked for again, and how soon a failed question is repeated. */
+export const oidcUnknownKeyMs = 30_000;
+export const oidcRetryMs = 5_000;
+/** How far its clock may be from ours. */
+export const oidcLeewayMs = 30_000;
+/** With its prefix it is a user's name in bindings and events. */
+export const oidcClaimLengthMax = 253;
+/** A setting that is any text: an audience, a claim's name. */
+export const settingLengthMax = 1_024;

@@ -5,12 +5,10 @@ import { basicCacheEntriesMax, basicCacheMs } from '../limits.ts';
 import { LoginFailures } from './login-failures.ts';
 import type { Passwords } from './password.ts';
 import type { Secrets } from './secrets.ts';
+import type { Authenticated } from './authenticated.ts';
 import { visitor, type Subject } from '../command/subject.ts';
 
-export type Authenticated =
-  | { readonly ok: true; readonly subject: Subject }
-  | { readonly ok: false; readonly reason: 'unauthorized'; readonly detail: string }
-  | { readonly ok: false; readonly reason: 'too-many-requests' | 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+export type { Authenticated };
 
 type Remembered = { readonly subject: Subject & { readonly kind: 'user' }; readonly until: number };
 

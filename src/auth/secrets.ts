@@ -1,40 +1,99 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Clock } from '../base/clock.ts';
-import { eventSchema } from '../command/event.ts';
-import { nameLengthMax } from '../limits.ts';
+import { delay, type Clock } from '../base/clock.ts';
+import { eventSchema, type EventMetadata, type SecretEvent } from '../command/event.ts';
+import type { Withheld } from '../command/strategy.ts';
+import { nameLengthMax, writeAttemptsMax } from '../limits.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
+import { LogCorruptError, streamName, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
 import type { SecretKeeper } from '../write-rules.ts';
-import { streamName, type AppendOutcome, type EventLog, type StreamName } from '../log/log.ts';
+import { Passwords } from './password.ts';
+import { digestOf, drawToken } from './token-text.ts';
+
+type KeptOutcome = Awaited<ReturnType<SecretKeeper['keep']>>;
 
 /**
- * Password hashes, one stream a user beside all objects: no read model holds them, so no API, watch or list can show one.
- * They are read from the log itself, which a verified log-in does once a minute at most.
+ * Password hashes and token digests, in the stream `secret:<uid>` of the object they belong to: no read model holds them, so
+ * no API, watch or list can show one. They are read from the log itself, which a credential that is used does once a minute.
  */
 export class Secrets implements SecretKeeper {
   readonly #log: EventLog;
   readonly #clock: Clock;
+  readonly #passwords: Passwords;
 
-  constructor(log: EventLog, clock: Clock) {
+  constructor(log: EventLog, clock: Clock, passwords: Passwords = new Passwords()) {
     this.#log = log;
     this.#clock = clock;
+    this.#passwords = passwords;
   }
 
-  /** The hash of the user's password as the log has it now; undefined for a user without one. */
+  async keep(withheld: Withheld, { uid, metadata }: { readonly uid: string; readonly metadata: EventMetadata }): Promise<KeptOutcome> {
+    if (withheld.kind === 'token') {
+      const token = drawToken(withheld.prefix, uid);
+      const kept = await this.#append(streamOf(uid), { type: 'TokenIssued', digest: digestOf(token) }, metadata);
+      return kept.ok ? { ok: true, kept: { ...kept.kept, token } } : kept;
+    }
+    if (this.#passwords.isBusy()) return { ok: false };
+    return this.#append(streamOf(uid), { type: 'PasswordSet', hash: await this.#passwords.hash(withheld.text) }, metadata);
+  }
+
+  /** The hash kept at exactly this revision, which an event of the user's names; undefined when there is none. */
+  async passwordHash(uid: string, revision: number): Promise<string | undefined> {
+    const [recorded] = await this.#log.readStream(streamOf(uid), { from: streamRevision(revision), limit: 1 });
+    if (recorded?.revision !== revision) return undefined;
+    const { event } = decodeEvent(recorded);
+    return event.type === 'PasswordSet' ? event.hash : undefined;
+  }
+
+  /** The digest of the text issued for a token or a session. */
+  async tokenDigest(uid: string): Promise<string | undefined> {
+    const recorded = await this.#log.readLast(streamOf(uid));
+    const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
+    return event?.type === 'TokenIssued' ? event.digest : undefined;
+  }
+
+  /** At the stream's next revision, whoever else writes to it; a conflict is a new event, as an id belongs to one revision. */
+  async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const last = await this.#lastRevision(stream);
+      if (last === 'unreadable') return { ok: false };
+      const outcome = await this.#appendUntilKnown(stream, encodeEvent(randomUUID(), event, metadata), last);
+      if (outcome.ok) return { ok: true, kept: { revision: outcome.revision } };
+      if (outcome.reason !== 'conflict') return { ok: false };
+    }
+    return { ok: false };
+  }
+
+  async #lastRevision(stream: StreamName): Promise<ExpectedRevision | 'unreadable'> {
+    try {
+      return (await this.#log.readLast(stream))?.revision ?? 'absent';
+    } catch (error) {
+      if (error instanceof LogCorruptError) throw error;
+      return 'unreadable';
+    }
+  }
+
+  /** What is not known is asked again with the very same event, which the log takes at most once. */
+  async #appendUntilKnown(stream: StreamName, proposed: ProposedEvent, expected: ExpectedRevision): Promise<AppendOutcome> {
+    let outcome = await this.#log.append(stream, [proposed], expected);
+    for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {
+      await delay(this.#clock, Math.min(2 ** attempt, 250));
+      outcome = await this.#log.append(stream, [proposed], expected);
+    }
+    return outcome;
+  }
+
+  /** The hash of a name's password; for the start that knows no users as objects. */
   async passwordHashOf(username: string): Promise<string | undefined> {
-    const stream = streamOf(username);
+    const stream = streamOfName(username);
     const last = stream === undefined ? undefined : await this.#log.readLast(stream);
     const event = last === undefined ? undefined : decodeEvent(last).event;
     return event?.type === 'PasswordSet' ? event.hash : undefined;
   }
 
-  async keep(): Promise<{ readonly ok: false }> {
-    return Promise.resolve({ ok: false });
-  }
-
   /** Sets a first password: a conflict means that there is one. */
   async setFirstPassword(username: string, hash: string): Promise<AppendOutcome> {
-    const stream = streamOf(username);
+    const stream = streamOfName(username);
     if (stream === undefined) throw new RangeError(`${JSON.stringify(username)} cannot be a user's name`);
     const requestId = randomUUID();
     const metadata = {
@@ -45,8 +104,12 @@ export class Secrets implements SecretKeeper {
   }
 }
 
+function streamOf(uid: string): StreamName {
+  return streamName(`secret:${uid}`);
+}
+
 /** Anything may come as a user's name in a header; what cannot name a stream names no user. */
-function streamOf(username: string): StreamName | undefined {
+function streamOfName(username: string): StreamName | undefined {
   if (username.length > nameLengthMax || !/^[\x21-\x7e]+$/u.test(username)) return undefined;
   return streamName(`secret:${username}`);
 }

@@ -12,8 +12,8 @@ export type UserSubject = {
 
 /** What the user showed. It bounds what they may do, and for how long they are who they are. */
 export type Credential =
-  /** HTTP Basic. `uid` is the user's. */
-  | { readonly kind: 'password'; readonly uid: string }
+  /** HTTP Basic. `uid` is the user's, `revision` that of the password shown: another one ends what was begun with it. */
+  | { readonly kind: 'password'; readonly uid: string; readonly revision?: number }
   /** A personal access token: `uid` and `name` are its own. `roles`: of the user's roles only these count; undefined is all of them. */
   | { readonly kind: 'token'; readonly uid: string; readonly userUid: string; readonly name: string; readonly roles: readonly string[] | undefined }
   /** `uid` is the session's. */

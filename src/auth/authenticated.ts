@@ -1,0 +1,15 @@
+import type { Subject } from '../command/subject.ts';
+
+/** What comes of the credentials a request shows. */
+export type Authenticated = { readonly ok: true; readonly subject: Subject } | NotAuthenticated;
+
+export type NotAuthenticated =
+  | { readonly ok: false; readonly reason: 'unauthorized'; readonly detail: string }
+  | { readonly ok: false; readonly reason: 'too-many-requests' | 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+
+export function unauthorized(detail: string): NotAuthenticated {
+  return { ok: false, reason: 'unauthorized', detail };
+}
+
+/** It may be right, which cannot be told now. */
+export const undecided: NotAuthenticated = { ok: false, reason: 'unavailable', detail: 'credentials cannot be checked now', retryAfterSeconds: 1 };

@@ -1,0 +1,234 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import type { Clock } from '../base/clock.ts';
+import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
+import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits.ts';
+import { LogCorruptError } from '../log/log.ts';
+import { undecided, unauthorized, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { LoginFailures } from './login-failures.ts';
+import type { OidcVerifier } from './oidc.ts';
+import type { Passwords } from './password.ts';
+import type { PermissionReader, UserRecord } from './permission-reader.ts';
+import type { Secrets } from './secrets.ts';
+import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
+import { isSessionGood, isStanding, isTokenGood } from './standing.ts';
+import { digestOf, uidOfToken } from './token-text.ts';
+
+export type AuthenticatorDependencies = {
+  readonly secrets: Pick<Secrets, 'passwordHash' | 'tokenDigest'>;
+  readonly passwords: Passwords;
+  readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'token' | 'session' | 'subscribe'>;
+  readonly clock: Clock;
+  /** Of the identity provider that is configured, if one is. */
+  readonly oidc?: OidcVerifier | undefined;
+  /** A personal access token was used: called at most once a minute for each, and never waited for. */
+  readonly noteUse: (tokenName: string) => void;
+};
+
+/** What a request shows of who sends it. */
+export type Shown = { readonly authorization: string | undefined; readonly cookie: string | undefined; readonly address: string };
+
+export type PasswordVerified = { readonly ok: true; readonly user: UserRecord } | NotAuthenticated;
+
+type Verified = { readonly ok: true; readonly subject: UserSubject };
+type Remembered = { readonly answer: Verified; readonly until: number };
+
+const visiting: Authenticated = { ok: true, subject: visitor };
+const wrongPair = unauthorized('the user name or password is wrong');
+const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
+const deadSession = unauthorized(`the cookie ${sessionCookie} is of no session, or of one that has ended: log in again`);
+
+/** Asked for in place of a user who is not there, so that the log is read all the same. */
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Credentials → subject (decision 7). What was verified once is remembered under a keyed hash, so that the hot path costs
+ * one SHA-256 and no secret is kept in memory; the key is drawn at every start. Whether it still counts is asked each time,
+ * of the tables, so a change is felt with the next request.
+ */
+export class Authenticator {
+  readonly #dependencies: AuthenticatorDependencies;
+  readonly #failures = new LoginFailures();
+  readonly #key = randomBytes(32).toString('base64');
+  /** By the keyed hash of what was shown, the longest remembered first. */
+  readonly #remembered = new Map<string, Remembered>();
+  /** What is being verified: many requests of one client at once are one log-in. */
+  readonly #pending = new Map<string, Promise<Authenticated>>();
+  /** When the last use of a token was noted, by its uid, in that order. */
+  readonly #noted = new Map<string, number>();
+
+  constructor(dependencies: AuthenticatorDependencies) {
+    this.#dependencies = dependencies;
+    dependencies.permissions.subscribe(({ credentials }) => { if (credentials.size > 0) this.#forget(credentials); });
+  }
+
+  /** Answers at once where it can: only what is not remembered is waited for. */
+  authenticate({ authorization, cookie, address }: Shown): Authenticated | Promise<Authenticated> {
+    if (authorization !== undefined) return this.#recognize(`header ${authorization}`, () => this.#verifyHeader(authorization, address));
+    const [session, ...others] = sessionCookiesOf(cookie);
+    if (session === undefined) return visiting;
+    if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
+    return this.#recognize(`cookie ${session}`, () => this.#verifySession(session));
+  }
+
+  /** Whether what a subject showed still counts now. */
+  isValid(subject: Subject): boolean {
+    const { permissions, clock } = this.#dependencies;
+    return isStanding(permissions, subject, clock.now());
+  }
+
+  /**
+   * For logging in and for changing one's own password. An unknown user, one who is disabled or has no password, and a wrong
+   * password get one answer at one cost.
+   */
+  async verifyPassword(username: string, password: string, address: string): Promise<PasswordVerified> {
+    const { passwords, permissions, clock } = this.#dependencies;
+    if (!permissions.isReady()) return undecided;
+    if (passwords.isBusy()) return { ok: false, reason: 'too-many-requests', detail: 'too many log-ins at once', retryAfterSeconds: 1 };
+    const waitSeconds = this.#failures.begin(username, address, clock.monotonic());
+    if (waitSeconds > 0) return { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: waitSeconds };
+    const user = permissions.user(username);
+    const usable = user?.isDisabled === false && user.passwordRevision !== undefined ? user : undefined;
+    let stored: string | undefined;
+    try {
+      stored = await this.#hashOf(usable);
+    } catch (error) {
+      this.#failures.takeBack(username, address, clock.monotonic());
+      return unreadable(error);
+    }
+    if (!await passwords.verify(password, stored) || usable === undefined) return wrongPair;
+    this.#failures.takeBack(username, address, clock.monotonic());
+    return { ok: true, user: usable };
+  }
+
+  async #hashOf(user: UserRecord | undefined): Promise<string | undefined> {
+    const { secrets } = this.#dependencies;
+    const hashed = await secrets.passwordHash(user?.uid ?? nobody, user?.passwordRevision ?? 0);
+    return user === undefined ? undefined : hashed;
+  }
+
+  #recognize(shown: string, verify: () => Promise<Authenticated>): Authenticated | Promise<Authenticated> {
+    const { permissions, clock } = this.#dependencies;
+    // Tables that do not know the past yet know nobody: that must not pass for a refusal.
+    if (!permissions.isReady()) return undecided;
+    const key = hash('sha256', this.#key + shown, 'base64');
+    const known = this.#remembered.get(key);
+    if (known !== undefined) {
+      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
+      this.#remembered.delete(key);
+    }
+    const pending = this.#pending.get(key) ?? this.#verifyAndRemember(key, verify).finally(() => { this.#pending.delete(key); });
+    this.#pending.set(key, pending);
+    return pending;
+  }
+
+  async #verifyAndRemember(key: string, verify: () => Promise<Authenticated>): Promise<Authenticated> {
+    const answer = await verify();
+    if (answer.ok && answer.subject.kind === 'user') this.#remember(key, answer.subject);
+    return answer;
+  }
+
+  async #verifyHeader(authorization: string, address: string): Promise<Authenticated> {
+    const pair = basicPair(authorization);
+    if (pair !== undefined) return this.#verifyPair(pair, address);
+    const bearer = /^bearer +([A-Za-z0-9._~+/=-]+)$/iu.exec(authorization)?.[1];
+    if (bearer === undefined) return unauthorized('the Authorization header must be Basic or Bearer credentials');
+    if (bearer.startsWith('pat_')) return this.#verifyToken(bearer);
+    return await this.#dependencies.oidc?.verify(bearer) ?? badToken;
+  }
+
+  async #verifyPair({ username, password }: BasicPair, address: string): Promise<Authenticated> {
+    const verified = await this.verifyPassword(username, password, address);
+    if (!verified.ok) return verified;
+    const { uid, passwordRevision: revision } = verified.user;
+    const subject: UserSubject = { kind: 'user', name: username, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
+    // They may have changed while the hash was made.
+    return this.isValid(subject) ? { ok: true, subject } : wrongPair;
+  }
+
+  async #verifyToken(text: string): Promise<Authenticated> {
+    const { permissions, clock } = this.#dependencies;
+    const uid = uidOfToken(text, 'pat');
+    const token = uid === undefined ? undefined : permissions.token(uid);
+    if (token === undefined || !isTokenGood(permissions, token, clock.now())) return badToken;
+    const isIssued = await this.#isIssued(text, token.uid);
+    if (typeof isIssued !== 'boolean') return isIssued;
+    const { name, roles, owner, ownerUid: userUid } = token;
+    const subject: UserSubject = { kind: 'user', name: owner, credential: { kind: 'token', uid: token.uid, userUid, name, roles } };
+    if (!isIssued || !this.isValid(subject)) return badToken;
+    this.#noteUse(token.uid, name);
+    return { ok: true, subject };
+  }
+
+  async #verifySession(text: string): Promise<Authenticated> {
+    const { permissions, clock } = this.#dependencies;
+    const uid = uidOfToken(text, 'ses');
+    const session = uid === undefined ? undefined : permissions.session(uid);
+    if (session === undefined || !isSessionGood(permissions, session, clock.now())) return deadSession;
+    const isIssued = await this.#isIssued(text, session.uid);
+    if (typeof isIssued !== 'boolean') return isIssued;
+    const subject: UserSubject = { kind: 'user', name: session.user, credential: { kind: 'session', uid: session.uid, userUid: session.userUid } };
+    return isIssued && this.isValid(subject) ? { ok: true, subject } : deadSession;
+  }
+
+  /** Whether this very text is the one that was issued for the object of that uid. */
+  async #isIssued(text: string, uid: string): Promise<boolean | NotAuthenticated> {
+    try {
+      const digest = await this.#dependencies.secrets.tokenDigest(uid);
+      const [shown, issued] = [Buffer.from(digestOf(text), 'hex'), Buffer.from(digest ?? '', 'hex')];
+      return shown.length === issued.length && timingSafeEqual(shown, issued);
+    } catch (error) {
+      return unreadable(error);
+    }
+  }
+
+  #noteUse(uid: string, name: string): void {
+    const now = this.#dependencies.clock.monotonic();
+    const last = this.#noted.get(uid);
+    if (last !== undefined && now - last < tokenUseNotedMs) return;
+    this.#noted.delete(uid);
+    makeRoom(this.#noted, tokenUsesRememberedMax);
+    this.#noted.set(uid, now);
+    this.#dependencies.noteUse(name);
+  }
+
+  #remember(key: string, subject: UserSubject): void {
+    const { clock } = this.#dependencies;
+    const { credential } = subject;
+    // The leeway is for clocks that differ, not for remembering.
+    const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
+    if (forMs <= 0) return;
+    makeRoom(this.#remembered, basicCacheEntriesMax);
+    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
+  }
+
+  /** What does not count any more need not be kept. */
+  #forget(users: ReadonlySet<string>): void {
+    for (const [key, { answer: { subject } }] of this.#remembered) {
+      if (users.has(subject.name) && !this.isValid(subject)) this.#remembered.delete(key);
+    }
+  }
+}
+
+function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {
+  const oldest = map.size >= max ? map.keys().next() : undefined;
+  if (oldest?.done === false) map.delete(oldest.value);
+}
+
+/** A log that cannot be read now is no wrong password; one that is damaged is told as the bug it is. */
+function unreadable(error: unknown): NotAuthenticated {
+  if (error instanceof LogCorruptError) throw error;
+  return undecided;
+}
+
+type BasicPair = { readonly username: string; readonly password: string };
+
+/** RFC 7617, UTF-8. Undefined for any other scheme and for what is malformed. */
+function basicPair(authorization: string): BasicPair | undefined {
+  const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2})$/iu.exec(authorization)?.[1];
+  if (credentials === undefined) return undefined;
+  const text = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1 || /[\0-\x1f\x7f]/u.test(text)) return undefined;
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,115 @@
+import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+
+import { isTrustedUrl } from '../access/identity-provider.ts';
+import { decodeJson } from '../base/json.ts';
+import type { Timer } from '../base/clock.ts';
+import { jsonDepthMax, oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../limits.ts';
+import type { OidcDependencies } from './oidc.ts';
+
+/** The keys cannot be had now: it is not known whether a token is right. */
+export class KeysUnavailableError extends Error {}
+
+type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fetchedAt: number };
+
+/**
+ * The identity provider's public keys, asked for when first needed, when they have become old, and, seldom, for a token
+ * whose key is not among them: so a rotated key is found, and nobody can have the provider asked at will.
+ */
+export class IssuerKeys {
+  readonly #dependencies: OidcDependencies;
+  #keys: KeySet | undefined;
+  /** Monotonic: the last question that failed. */
+  #failedAt = -Infinity;
+  /** One question at once, whoever waits for it. */
+  #asking: Promise<KeySet> | undefined;
+
+  constructor(dependencies: OidcDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    const { clock } = this.#dependencies;
+    const known = this.#keys;
+    if (known === undefined || clock.monotonic() - known.fetchedAt >= oidcKeysMs) return (await this.#ask()).find(header, token);
+    try {
+      return await known.find(header, token);
+    } catch (error) {
+      const mayAsk = error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
+      if (!mayAsk) throw error;
+    }
+    return (await this.#ask()).find(header, token);
+  }
+
+  async #ask(): Promise<KeySet> {
+    const { clock } = this.#dependencies;
+    if (clock.monotonic() - this.#failedAt < oidcRetryMs) throw new KeysUnavailableError('the identity provider could not be asked just now');
+    this.#asking ??= this.#fetchKeys().finally(() => { this.#asking = undefined; });
+    return this.#asking;
+  }
+
+  async #fetchKeys(): Promise<KeySet> {
+    const { settings, clock, onProblem } = this.#dependencies;
+    const stop = new AbortController();
+    const timer: Timer = clock.after(oidcFetchMs, () => { stop.abort(); });
+    try {
+      const keys = await this.#document(settings.jwksUrl ?? await this.#discover(stop.signal), stop.signal);
+      this.#keys = { find: createLocalJWKSet(keySetOf(keys)), fetchedAt: clock.monotonic() };
+      return this.#keys;
+    } catch (error) {
+      this.#failedAt = clock.monotonic();
+      const why = stop.signal.aborted ? `no answer within ${String(oidcFetchMs / 1_000)} s` : reasonOf(error);
+      onProblem(`the identity provider's keys cannot be had: ${why}`);
+      throw new KeysUnavailableError(why, { cause: error });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** OpenID Connect Discovery 1.0, 4: the document must say it is of this very issuer. */
+  async #discover(signal: AbortSignal): Promise<string> {
+    const { issuer } = this.#dependencies.settings;
+    const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
+    if (document['issuer'] !== issuer) throw new Error('its discovery document is of another issuer');
+    const { jwks_uri: url } = document;
+    if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('its discovery document names no jwks_uri that can be trusted');
+    return url;
+  }
+
+  async #document(url: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const response = await this.#dependencies.fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      throw new Error(`${url} answered ${String(response.status)}`);
+    }
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const body: AsyncIterable<Uint8Array> = response.body;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > oidcDocumentBytesMax) throw new Error(`${url} answered more than ${String(oidcDocumentBytesMax)} bytes`);
+      chunks.push(chunk);
+    }
+    const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
+    if (!decoded.ok || !isMembers(decoded.value)) throw new Error(`${url} answered no JSON object`);
+    return decoded.value;
+  }
+}
+
+function keySetOf(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
+  if (!isKeySet(document)) throw new Error('its keys are no JSON Web Key Set');
+  return document;
+}
+
+function isKeySet(document: object): document is JSONWebKeySet {
+  return 'keys' in document && Array.isArray(document.keys) && document.keys.every((key: unknown) => isMembers(key) && typeof key['kty'] === 'string');
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `fetch` hides what failed in its error's cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}

@@ -1,0 +1,66 @@
+import { errors, jwtVerify, type JWTPayload } from 'jose';
+
+import type { OidcSettings } from '../access/identity-provider.ts';
+import type { Clock } from '../base/clock.ts';
+import { oidcClaimLengthMax, oidcLeewayMs } from '../limits.ts';
+import { undecided, unauthorized, type Authenticated } from './authenticated.ts';
+import { IssuerKeys, KeysUnavailableError } from './issuer-keys.ts';
+
+/** Signatures whose key is public: a secret shared with an issuer could be anybody's, and `none` is everybody's. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
+
+const refused = unauthorized('the bearer token is neither one of this server\'s nor a valid one of its identity provider');
+
+export type OidcDependencies = {
+  readonly settings: OidcSettings;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  /** The identity provider cannot be asked, or says what it should not: told to the operator, never to the caller. */
+  readonly onProblem: (problem: string) => void;
+};
+
+/**
+ * Bearer tokens of the identity provider that the configuration names (decision 7.5). They make a user `oidc:<claim>`, which
+ * needs no User object and is no local user, as those have no colon in their names.
+ */
+export class OidcVerifier {
+  readonly #dependencies: OidcDependencies;
+  readonly #keys: IssuerKeys;
+
+  constructor(dependencies: OidcDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = new IssuerKeys(dependencies);
+  }
+
+  async verify(token: string): Promise<Authenticated> {
+    const payload = await this.#verified(token);
+    if (payload === 'unavailable') return undecided;
+    if (payload === undefined) return refused;
+    const claim = userClaim(payload, this.#dependencies.settings.usernameClaim);
+    if (claim === undefined || payload.exp === undefined) return refused;
+    return { ok: true, subject: { kind: 'user', name: `oidc:${claim}`, credential: { kind: 'oidc', expiresAt: payload.exp * 1_000 + oidcLeewayMs } } };
+  }
+
+  async #verified(token: string): Promise<JWTPayload | 'unavailable' | undefined> {
+    const { settings: { issuer, audience }, clock } = this.#dependencies;
+    try {
+      const { payload } = await jwtVerify(token, async (header, jws) => this.#keys.find(header, jws), {
+        issuer, audience, algorithms: [...algorithms], requiredClaims: ['exp'], clockTolerance: oidcLeewayMs / 1_000, currentDate: new Date(clock.now()),
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof KeysUnavailableError) return 'unavailable';
+      // A key that does not fit its algorithm is a TypeError of the runtime's own.
+      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** A name to be bound and to stand in events: bounded, and of characters that show. */
+function userClaim(payload: JWTPayload, name: string): string | undefined {
+  const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;
+  if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim)) return undefined;
+  // An address that nobody has confirmed may be anybody's.
+  return name === 'email' && payload['email_verified'] === false ? undefined : claim;
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../base/clock.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
+import type { Execute } from '../execute.ts';
+import { tokenUseNotedMs } from '../limits.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { storedObject } from '../resource/shown-object.ts';
+
+export type TokenUseDependencies = {
+  readonly execute: Execute;
+  readonly reader: Pick<ObjectReader, 'get'>;
+  /** The type PersonalAccessToken. */
+  readonly tokens: ResourceType;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown) => void;
+};
+
+const subject: Subject = { kind: 'platform', part: 'tokens' };
+
+/**
+ * Notes in a token's status when it was last used. Nobody waits for it, and a failure is only told: the next use notes it
+ * anew. What was noted less than a minute ago, before a restart too, stands.
+ */
+export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }: TokenUseDependencies): (name: string) => void {
+  const note = async (name: string): Promise<void> => {
+    const stored = reader.get(tokens.key, name);
+    if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseNotedMs) return;
+    const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
+    const outcome = await execute(tokens, { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } }, {
+      cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
+    });
+    if (!outcome.ok && outcome.rejection.reason !== 'not-found') onError(new Error(outcome.rejection.detail));
+  };
+  return (name) => { note(name).catch(onError); };
+}
+
+/** Epoch milliseconds; long ago where none is noted. */
+function lastUse(bytes: Uint8Array): number {
+  const status = storedObject(bytes)['status'];
+  const at = typeof status === 'object' && status !== null && 'lastUsedAt' in status && typeof status.lastUsedAt === 'string' ? Date.parse(status.lastUsedAt) : NaN;
+  return Number.isNaN(at) ? -Infinity : at;
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+
+import { basicCacheEntriesMax, basicCacheMs, loginFailuresMax, loginFailureWindowMs } from '../../src/limits.ts';
+import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
+
+async function given() {
+  const all = givenCredentials();
+  await all.setPassword('admin', 'right');
+  await all.setPassword('jane', 'doe:with:colons');
+  return { ...all, logIn: async (name: string, password: string, address = '1.2.3.4') => all.authenticate({ authorization: basic(name, password), address }) };
+}
+
+test('no header is a visitor, a right pair its user, and everything else unauthorized', async (t) => {
+  const { authenticator, authenticate, logIn, permissions } = await given();
+  t.strictSame(authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '' }), { ok: true, subject: { kind: 'visitor' } });
+  t.strictSame(await authenticate({ cookie: 'theme=dark; x=ledgerplane_session' }), { ok: true, subject: { kind: 'visitor' } });
+  for (const [name, password] of [['admin', 'right'], ['jane', 'doe:with:colons']] as const) {
+    t.strictSame(await logIn(name, password), { ok: true, subject: { kind: 'user', name, credential: { kind: 'password', uid: permissions.user(name)?.uid, revision: 0 } } });
+  }
+  const headers = [
+    '', 'Basic', 'Basic ', 'basic', 'Bearer', 'Bearer ', 'Bearer abc', 'Bearer a b', 'Basic !!!', basic('', 'x'), `Basic ${Buffer.from('admin').toString('base64')}`,
+    basic('admin', 'right\n'), basic('ad\0min', 'right'), `${basic('admin', 'right')},`, `${basic('admin', 'right')} x`, 'Digest username="admin"', 'Basic pat_x', 'Bearer pat_', 'Bearer ses_',
+  ];
+  for (const authorization of headers) t.match(await authenticate({ authorization, address: '9.9.9.9' }), { ok: false, reason: 'unauthorized' }, authorization);
+});
+
+test('unknown, disabled, without a password and wrong password: one answer at one cost', async (t) => {
+  const { passwords, permissions, setPassword, logIn } = await given();
+  permissions.putUser('fresh', {});
+  await setPassword('gone', 'right');
+  permissions.putUser('gone', { isDisabled: true });
+  const wrong = await logIn('admin', 'wrong');
+  t.match(wrong, { ok: false, reason: 'unauthorized' });
+  for (const [name, password] of [['nobody', 'x'], ['fresh', ''], ['gone', 'right'], ['constructor/../x', 'x'], ['__proto__', 'x'], ['a'.repeat(10_000), 'x']] as const) {
+    t.strictSame(await logIn(name, password), wrong, name.slice(0, 20));
+  }
+  t.equal(passwords.verified, 7);
+});
+
+test('no header and no cookie makes it throw', async (t) => {
+  const { authenticate, clock } = await given();
+  const text = fc.string({ unit: 'binary' });
+  const header = fc.oneof(text, text.map((pair) => `Basic ${Buffer.from(pair).toString('base64')}`), text.map((token) => `Bearer pat_${token}`), fc.base64String().map((token) => `Bearer ${token}`));
+  await fc.assert(fc.asyncProperty(header, text, async (authorization, value) => {
+    clock.advance(loginFailureWindowMs);
+    const answers = [await authenticate({ authorization }), await authenticate({ cookie: cookie(value) })];
+    return answers.every((answer) => !answer.ok && answer.reason === 'unauthorized');
+  }), { numRuns: 200 });
+  t.pass();
+});
+
+test('a verified pair is remembered for its time and answered at once', async (t) => {
+  const { clock, passwords, authenticator, logIn } = await given();
+  await logIn('admin', 'right');
+  t.notOk(authenticator.authenticate({ authorization: basic('admin', 'right'), cookie: undefined, address: '' }) instanceof Promise);
+  clock.advance(basicCacheMs - 1);
+  await logIn('admin', 'right');
+  t.equal(passwords.verified, 1);
+  clock.advance(1);
+  await logIn('admin', 'right');
+  t.equal(passwords.verified, 2);
+});
+
+test('a remembered pair ends with its user, their being disabled, and their next password', async (t) => {
+  const { passwords, permissions, setPassword, logIn } = await given();
+  for (const name of ['one', 'two', 'three']) {
+    await setPassword(name, 'pw');
+    t.match(await logIn(name, 'pw'), { ok: true });
+  }
+  const before = passwords.verified;
+  permissions.putUser('one', { isDisabled: true });
+  permissions.dropUser('two');
+  await setPassword('three', 'other');
+  for (const name of ['one', 'two', 'three']) t.match(await logIn(name, 'pw'), { ok: false, reason: 'unauthorized' }, name);
+  t.match(await logIn('three', 'other'), { ok: true });
+  permissions.putUser('one', { isDisabled: false });
+  t.match(await logIn('one', 'pw'), { ok: true });
+  t.equal(passwords.verified, before + 5);
+});
+
+test('a password that changes while the old one is verified is refused', async (t) => {
+  const { permissions, logIn } = await given();
+  const pending = logIn('admin', 'right');
+  permissions.putUser('admin', { passwordRevision: 1 });
+  t.match(await pending, { ok: false, reason: 'unauthorized' });
+});
+
+test('many requests with one pair are one log-in', async (t) => {
+  const { passwords, logIn } = await given();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => logIn('admin', 'right')));
+  t.ok(answers.every(({ ok }) => ok));
+  t.equal(passwords.verified, 1);
+});
+
+test('failures are counted by user and by address up to the bound, and forgiven with time', async (t) => {
+  const { clock, logIn, authenticator } = await given();
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
+  clock.advance(1_500);
+  const refused = { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: loginFailureWindowMs / 1_000 - 1 };
+  t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
+  t.strictSame(await authenticator.verifyPassword('admin', 'right', '10.1.1.2'), refused, 'by whatever way');
+  t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
+  t.match(await logIn('someone', 'wrong', '10.2.2.2'), { reason: 'too-many-requests' }, 'another user from that address');
+  clock.advance(loginFailureWindowMs);
+  t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true });
+});
+
+test('attempts at once do not slip past the bound together', async (t) => {
+  const { logIn } = await given();
+  const answers = await Promise.all(Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)));
+  t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, loginFailuresMax);
+});
+
+test('successes are not failures, however many there are', async (t) => {
+  const { clock, passwords, logIn } = await given();
+  for (let attempt = 0; attempt < loginFailuresMax * 2; attempt += 1) {
+    t.match(await logIn('admin', 'right'), { ok: true });
+    clock.advance(basicCacheMs);
+  }
+  t.equal(passwords.verified, loginFailuresMax * 2);
+});
+
+test('a remembered pair works on while its user is being attacked', async (t) => {
+  const { logIn } = await given();
+  await logIn('admin', 'right');
+  for (let attempt = 0; attempt <= loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`);
+  t.match(await logIn('admin', 'right'), { ok: true });
+});
+
+test('tables that do not know the past and a log that cannot be reached are no wrong credentials', async (t) => {
+  const { log, permissions, authenticate, authenticator, logIn, makeToken, makeSession } = await given();
+  const token = await makeToken('jane');
+  const session = await makeSession('jane');
+  const shown = [{ authorization: basic('admin', 'right') }, { authorization: bearer(token.text) }, { cookie: cookie(session.text) }, { authorization: 'nonsense' }];
+  permissions.ready = false;
+  for (const one of shown) t.match(await authenticate(one), { ok: false, reason: 'unavailable', retryAfterSeconds: 1 });
+  t.match(await authenticator.verifyPassword('admin', 'right', ''), { reason: 'unavailable' });
+  t.match(await authenticate({}), { ok: true, subject: { kind: 'visitor' } });
+  permissions.ready = true;
+  await log.close();
+  for (const one of shown.slice(0, 3)) t.match(await authenticate(one), { ok: false, reason: 'unavailable', retryAfterSeconds: 1 });
+  for (let attempt = 0; attempt <= loginFailuresMax; attempt += 1) t.match(await logIn('admin', String(attempt)), { reason: 'unavailable' }, 'and counted against nobody');
+});
+
+test('remembered pairs are bounded, and the longest remembered go first', async (t) => {
+  const { authenticator, setPassword, logIn } = await given();
+  for (let user = 0; user <= basicCacheEntriesMax; user += 1) await setPassword(`u${String(user)}`, 'x');
+  for (let user = 0; user <= basicCacheEntriesMax; user += 1) await logIn(`u${String(user)}`, 'x', String(user));
+  const again = (name: string) => authenticator.authenticate({ authorization: basic(name, 'x'), cookie: undefined, address: '' });
+  t.notOk(again('u1') instanceof Promise);
+  t.ok(again('u0') instanceof Promise);
+});
+
+test('a password is verified for a log-in and for its own change alike', async (t) => {
+  const { authenticator, permissions } = await given();
+  t.strictSame(await authenticator.verifyPassword('jane', 'doe:with:colons', ''), { ok: true, user: permissions.user('jane') });
+  t.match(await authenticator.verifyPassword('jane', 'wrong', ''), { ok: false, reason: 'unauthorized' });
+});

@@ -1,0 +1,79 @@
+import { scryptSync } from 'node:crypto';
+
+import type { Authenticated } from '../../src/auth/authenticated.ts';
+import { Authenticator, type Shown } from '../../src/auth/authenticator.ts';
+import type { OidcVerifier } from '../../src/auth/oidc.ts';
+import { Passwords } from '../../src/auth/password.ts';
+import type { SessionRecord, TokenRecord, UserRecord } from '../../src/auth/permission-reader.ts';
+import { Secrets } from '../../src/auth/secrets.ts';
+import type { EventMetadata } from '../../src/command/event.ts';
+import type { EventLog } from '../../src/log/log.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { idOf } from '../support/id-of.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryPermissions } from '../support/memory-permissions.ts';
+
+export const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' };
+
+export const cheapHash = (password: string): string => `$scrypt$ln=1,r=1,p=1$${'A'.repeat(22)}$${scryptSync(password.normalize('NFC'), Buffer.alloc(16), 32, { N: 2, r: 1, p: 1 }).toString('base64').replaceAll('=', '')}`;
+
+/** Real hashes of little cost, counted. */
+export class CountingPasswords extends Passwords {
+  verified = 0;
+
+  override hash(password: string): Promise<string> {
+    return Promise.resolve(cheapHash(password));
+  }
+
+  override verify(password: string, stored: string | undefined): Promise<boolean> {
+    this.verified += 1;
+    return super.verify(password, stored ?? cheapHash('no password at all')).then((isRight) => isRight && stored !== undefined);
+  }
+}
+
+/** Real secrets in a log in memory and an authenticator over them: everything but who exists, which the test says. */
+export function givenCredentials({ log = new MemoryLog(), oidc }: { readonly log?: EventLog; readonly oidc?: OidcVerifier } = {}) {
+  const clock = new FakeClock();
+  const passwords = new CountingPasswords();
+  const secrets = new Secrets(log, clock, passwords);
+  const permissions = new MemoryPermissions();
+  const used: string[] = [];
+  const authenticator = new Authenticator({ secrets, passwords, permissions, clock, oidc, noteUse: (name) => { used.push(name); } });
+  const authenticate = async (shown: Partial<Shown>): Promise<Authenticated> => authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '1.2.3.4', ...shown });
+  const setPassword = async (name: string, password: string): Promise<UserRecord> => {
+    const { uid } = permissions.user(name) ?? permissions.putUser(name, { uid: idOf(`user ${name}`) });
+    const kept = await secrets.keep({ kind: 'password', text: password }, { uid, metadata });
+    if (!kept.ok) throw new Error('not kept');
+    return permissions.putUser(name, { passwordRevision: kept.kept.revision });
+  };
+  const drawToken = async (prefix: 'pat' | 'ses', uid: string): Promise<string> => {
+    const kept = await secrets.keep({ kind: 'token', prefix }, { uid, metadata });
+    if (!kept.ok || kept.kept.token === undefined) throw new Error('not kept');
+    return kept.kept.token;
+  };
+  const makeToken = async (owner: string, changes: Partial<TokenRecord> = {}): Promise<{ readonly record: TokenRecord; readonly text: string }> => {
+    const name = changes.name ?? `token-of-${owner}`;
+    const record = { name, uid: idOf(`token ${name}`), owner, ownerUid: permissions.user(owner)?.uid ?? '', roles: undefined, expiresAt: undefined, isRevoked: false, ...changes };
+    permissions.putToken(record);
+    return { record, text: await drawToken('pat', record.uid) };
+  };
+  const makeSession = async (user: string, changes: Partial<SessionRecord> = {}): Promise<{ readonly record: SessionRecord; readonly text: string }> => {
+    const { uid: userUid, passwordRevision } = permissions.user(user) ?? { uid: '', passwordRevision: undefined };
+    const record = { name: `session-of-${user}`, uid: idOf(`session ${user}`), user, userUid, passwordRevision, expiresAt: clock.now() + 1_000_000, ...changes };
+    permissions.putSession(record);
+    return { record, text: await drawToken('ses', record.uid) };
+  };
+  return { clock, log, passwords, secrets, permissions, authenticator, used, authenticate, setPassword, makeToken, makeSession };
+}
+
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+}
+
+export function bearer(text: string): string {
+  return `Bearer ${text}`;
+}
+
+export function cookie(text: string): string {
+  return `ledgerplane_session=${text}`;
+}
