@@ -3,24 +3,29 @@ import type { Duplex } from 'node:stream';
 
 import Koa from 'koa';
 
-import type { Authenticated } from '../auth/authenticate.ts';
+import type { Authenticated } from '../auth/authenticated.ts';
 import type { Authorize } from '../auth/authorize.ts';
-import type { Subject } from '../command/subject.ts';
+import { visitor, type Subject } from '../command/subject.ts';
 import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
 import { refusal, taken, type Answer } from './answer.ts';
+import { refuseForeignPage } from './browser-guard.ts';
+import { malformedCondition } from './conditions.ts';
 import type { Exchange } from './exchange.ts';
 import { headerOf } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
-import { methodNotAllowed, problem } from './problem.ts';
+import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
 import { send, type Edge } from './send.ts';
 import type { WatchEndpoints } from './watching.ts';
 
+/** From the headers `Authorization` and `Cookie`; the latter counts only where there is none of the former. */
+export type Authenticate = (authorization: string | undefined, address: string, cookie: string | undefined) => Authenticated | Promise<Authenticated>;
+
 export type AppDependencies = Edge & {
-  readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly generated: GeneratedApi;
   readonly fixed: RouteTable<FixedRoute>;
@@ -69,15 +74,16 @@ export class App {
     const query = queryOf(url);
     const info = requestInfo(method, url, asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
-    if (req.headers.host === undefined && req.httpVersion === '1.1') return refusal(problem('bad-request', 'a request must have a Host header'));
+    if (isWithoutHost(req)) return refusal(problem('bad-request', 'a request must have a Host header'));
 
-    const who = this.#authenticate(req);
+    const who = this.#authenticate(req, info);
     const authenticated = who instanceof Promise ? await who : who;
-    if (!authenticated.ok) return unauthenticated(authenticated);
-    const { subject } = authenticated;
+    const subject = subjectOf(authenticated, info);
+    if (subject === undefined) return unauthenticated(authenticated, req);
 
-    const forbidden = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignOrigin(req, method, upgrade);
-    if (forbidden !== undefined) return forbidden;
+    const isWatch = upgrade !== undefined || info.verb === 'watch';
+    const refused = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
+    if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
     const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject };
@@ -90,9 +96,11 @@ export class App {
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
   }
 
-  #authenticate(req: IncomingMessage): Authenticated | Promise<Authenticated> {
-    const { authorization } = req.headers;
-    return this.#dependencies.authenticate(authorization, authorization === undefined ? '' : req.socket.remoteAddress ?? '');
+  #authenticate(req: IncomingMessage, info: Request): Authenticated | Promise<Authenticated> {
+    const { authorization, cookie } = req.headers;
+    if (authorization === undefined && cookie === undefined) return this.#dependencies.authenticate(undefined, '', undefined);
+    // Whoever logs in may hold the cookie of a session that has ended, and brings what is better.
+    return this.#dependencies.authenticate(authorization, req.socket.remoteAddress ?? '', isLogIn(info) ? undefined : cookie);
   }
 
   /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */
@@ -130,6 +138,15 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly meth
   return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
 }
 
+function isWithoutHost(req: IncomingMessage): boolean {
+  return req.headers.host === undefined && req.httpVersion === '1.1';
+}
+
+function refuseCondition(req: IncomingMessage): Answer | undefined {
+  const malformed = malformedCondition(req);
+  return malformed === undefined ? undefined : refusal(problem('bad-request', malformed));
+}
+
 /** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
 function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, upgrade: Upgrade | undefined): boolean {
   if (typeof query === 'string') return false;
@@ -138,27 +155,34 @@ function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, upg
   return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';
 }
 
-function unauthenticated(refused: Extract<Authenticated, { ok: false }>): Answer {
-  if (refused.reason === 'unauthorized') return unauthorized(refused.detail);
+type Request = Exclude<RequestInfo, { kind: 'malformed' }>;
+
+function isLogIn({ kind, verb, path }: Request): boolean {
+  return kind === 'non-resource' && verb === 'create' && path === '/login';
+}
+
+const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
+
+/** A probe that shows credentials is answered while none can be checked, too: what it asks is whether that is so. */
+function subjectOf(authenticated: Authenticated, { verb, path }: Request): Subject | undefined {
+  if (authenticated.ok) return authenticated.subject;
+  return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
+}
+
+function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
+  if (refused.ok) throw new Error('invariant broken: who is authenticated was refused');
+  if (refused.reason === 'unauthorized') return unauthorized(refused.detail, req.headers.authorization === undefined ? logInChallenge : basicChallenge);
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-function unauthorized(detail: string): Answer {
-  return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', 'Basic realm="ledgerplane", charset="UTF-8"'] }));
+function unauthorized(detail: string, challenge = basicChallenge): Answer {
+  return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
-function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: Exclude<RequestInfo, { kind: 'malformed' }>): Answer | undefined {
+function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: Request): Answer | undefined {
   // To act as somebody else is not possible here; not to say so would be to act as the wrong one.
   if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);
   if (access.allowed) return undefined;
   return subject.kind === 'visitor' ? unauthorized(access.reason) : refusal(problem('forbidden', access.reason));
-}
-
-/** A browser sends Basic credentials along with what other sites make it send: it says so, and is not obeyed. */
-function refuseForeignOrigin(req: IncomingMessage, method: string, upgrade: Upgrade | undefined): Answer | undefined {
-  const site = req.headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
-  if (upgrade === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
-  return refusal(problem('forbidden', 'a browser may write and watch from this server\'s own pages only'));
 }

@@ -29,9 +29,17 @@ export function unmetCondition(req: IncomingMessage, version: number): Problem |
   return problem('precondition-failed', `If-Match does not name the current version ${String(version)}`);
 }
 
+const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
+
+/** What cannot be read must not pass for a condition that does not hold. A bare version is taken for its tag. */
+export function malformedCondition(req: IncomingMessage): string | undefined {
+  const header = headerOf(req, 'if-match');
+  return header === undefined || tags.test(header) ? undefined : 'the header If-Match must be * or entity tags in quotes, separated by commas';
+}
+
 function versionsOf(header: string, comparison: 'strong' | 'weak'): readonly number[] {
   return header.split(',').flatMap((part) => {
-    const tag = /^\s*(W\/)?"?(\d{1,16})"?\s*$/u.exec(part);
-    return tag === null || (comparison === 'strong' && tag[1] !== undefined) ? [] : [Number(tag[2])];
+    const tag = /^\s*(W\/)?(?:"(\d{1,16})"|(\d{1,16}))\s*$/u.exec(part);
+    return tag === null || (comparison === 'strong' && tag[1] !== undefined) ? [] : [Number(tag[2] ?? tag[3])];
   });
 }

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
-import { Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { Authenticated } from '../auth/authenticate.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { Execute } from '../execute.ts';
 import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
-import { App } from './app.ts';
+import { App, type Authenticate } from './app.ts';
 import { fixedRoutes, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
@@ -17,6 +15,7 @@ import type { PluginRoutes } from './plugin-routes.ts';
 import { problem, type Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 import { sendProblem, type Edge } from './send.ts';
+import { responseOn } from './socket-response.ts';
 import type { WatchEndpoints } from './watching.ts';
 
 /** All that HTTP needs of the rest. */
@@ -25,7 +24,7 @@ export type HttpDependencies = Edge & {
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;
   readonly execute: Execute;
-  readonly authenticate: (authorization: string | undefined, address: string) => Authenticated | Promise<Authenticated>;
+  readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
@@ -101,16 +100,11 @@ function requestIds(): () => string {
  */
 function serveUpgrade(app: App, { log }: Edge, { req, socket, head }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }): void {
   socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
-  if (!(socket instanceof Socket)) {
-    socket.destroy();
-    return;
-  }
-  const res = new ServerResponse(req);
-  res.shouldKeepAlive = false;
-  res.assignSocket(socket);
-  res.once('finish', () => { socket.end(); });
+  const response = responseOn(socket, req);
+  if (response === undefined) return;
+  const { res, release } = response;
   const asksForWebSocket = req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
-  void app.serve(req, res, asksForWebSocket ? { socket, head, release: () => { res.detachSocket(socket); } } : undefined);
+  void app.serve(req, res, asksForWebSocket ? { socket, head, release } : undefined);
 }
 
 /** What node could not read as HTTP is answered in the platform's words, and its connection closed. */

@@ -60,3 +60,8 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Pr
   const list = allowed.join(', ');
   return problem('method-not-allowed', `${method} is not served here${list === '' ? '' : `, but ${list}`}`, { headers: ['Allow', list] });
 }
+
+/** What `WWW-Authenticate` asks a client for. A browser answers the first with a dialogue of its own. */
+export const basicChallenge = 'Basic realm="ledgerplane", charset="UTF-8"';
+/** Where the page itself asks: after a log-in that failed, and with a session that has ended. */
+export const logInChallenge = 'Cookie realm="ledgerplane", form-action="/login", cookie-name="ledgerplane_session"';

@@ -1,5 +1,4 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { WatchHub } from '../watch/hub.ts';
@@ -8,6 +7,7 @@ import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 import { sendProblem, type Edge } from './send.ts';
+import { responseOn } from './socket-response.ts';
 import { refusalProblem } from './watch-ending.ts';
 import { SocketUpgrades } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
@@ -76,15 +76,8 @@ class HubEndpoints {
   /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
   #refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem): void {
     socket.on('error', () => undefined);
-    if (!(socket instanceof Socket)) {
-      socket.destroy();
-      return;
-    }
-    const res = new ServerResponse(req);
-    res.shouldKeepAlive = false;
-    res.assignSocket(socket);
-    res.once('finish', () => { socket.end(); });
-    sendProblem({ req, res, requestId }, refusal, this.#dependencies);
+    const response = responseOn(socket, req);
+    if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, this.#dependencies);
   }
 }
 

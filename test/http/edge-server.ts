@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
-import type { Authenticated } from '../../src/auth/authenticate.ts';
+import type { Authenticated } from '../../src/auth/authenticated.ts';
 import { authorize } from '../../src/auth/authorize.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
