@@ -17,7 +17,7 @@ t.test('without a variable everything has its default', async (t) => {
     ok: true,
     config: {
       host: '127.0.0.1', port: 8090, dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
-      pluginsDirs: [], adminPassword: undefined, logLevel: 'info',
+      pluginsDirs: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
     },
   });
 });
@@ -27,12 +27,14 @@ t.test('every supported variable is read', async (t) => {
   const decoded = decodeConfig({
     HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
     ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
+    OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
   }, folder);
   t.strictSame(decoded, {
     ok: true,
     config: {
       host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
       pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], adminPassword: 'correct horse', logLevel: 'debug',
+      oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
     },
   });
 });
@@ -40,11 +42,11 @@ t.test('every supported variable is read', async (t) => {
 t.test('all mistakes are reported together', async (t) => {
   const decoded = decodeConfig({
     HOST: 'not a host', PORT: '65536', DATA_DIR: 'a\0b', EVENT_LOG: 'mysql://root:secret@localhost', PLATFORM_DOMAIN: 'Svc.Run', PLUGINS_DIRS: '/nowhere/at/all',
-    ADMIN_PASSWORD: 'x'.repeat(1_025), LOG_LEVEL: 'loud', TLS: 'on', TLS_CERT: 'cert.pem', OIDC_ISSUER: 'https://issuer',
+    ADMIN_PASSWORD: 'x'.repeat(1_025), LOG_LEVEL: 'loud', TLS: 'on', TLS_CERT: 'cert.pem', OIDC_ISSUER: 'http://root:secret@issuer', OIDC_JWKS_URL: 'ftp://issuer', OIDC_SECRET: 'secret',
   }, folder);
   const mistakes = mistakesOf(decoded);
-  t.equal(mistakes.length, 11);
-  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER']) {
+  t.equal(mistakes.length, 14);
+  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'OIDC_SECRET']) {
     t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
   }
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
@@ -65,7 +67,15 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
     [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
     [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
-    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not supported by this version yet$/u],
+    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not a setting: there are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u],
+    [{ OIDC_ISSUER: 'https://id.example.com' }, /^OIDC_AUDIENCE must be set where OIDC_\* is$/u],
+    [{ OIDC_AUDIENCE: 'x' }, /^OIDC_ISSUER must be set where OIDC_\* is$/u],
+    [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'http://id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
+    [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://id.example.com/?realm=x' }, /^OIDC_ISSUER must have no query$/u],
+    [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://a:b@id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
+    [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
+    [{ OIDC_AUDIENCE: 'a\u0000', OIDC_ISSUER: 'http://[::1]:80' }, /^OIDC_AUDIENCE must be at most 1024 characters/u],
+    [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'http://localhost.example.com' }, /^OIDC_ISSUER must be an https URL/u],
   ];
   for (const [environment, expected] of wrong) {
     const mistakes = mistakesOf(decodeConfig(environment, folder));
