@@ -173,6 +173,9 @@ export const keepAliveTimeoutMs = 65_000;
 /** An alias repeats what it names, so a few bytes of nested ones could stand for gigabytes. */
 export const yamlAliasesMax = 100;
 
+/** A plugin gets a list as a whole: longer ones it asks for in pages. A hundred of the largest objects fit. */
+export const clientListBytesMax = 96 * 1_048_576;
+
 /** A plugin with a thousand mistakes need not tell them all at once. */
 export const pluginMessageLengthMax = 8_192;
 

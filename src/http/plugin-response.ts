@@ -1,6 +1,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
+import type { RejectionReason } from '../command/rejection.ts';
+import { ClientError } from '../plugin/plugin.ts';
+import type { Violation } from '../resource/resource-type.ts';
 import type { Answer } from './answer.ts';
+import { problem, problems, type Problem } from './problem.ts';
 
 /** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
 export type DecodedResponse = { readonly ok: true; readonly answer: Answer } | { readonly ok: false; readonly problem: string };
@@ -19,6 +23,31 @@ export function decodeResponse(result: unknown): DecodedResponse {
   const code = status ?? (bytes === undefined ? 204 : 200);
   if (!isFinalStatus(code)) return { ok: false, problem: `its status is ${describe(code)}` };
   return { ok: true, answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+}
+
+/** What a client's call can be refused with: a handler that lets such an error pass, or throws one, refuses its caller with it. */
+const passing: readonly RejectionReason[] = [
+  'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken', 'precondition-failed', 'invalid', 'too-many-requests', 'unavailable',
+];
+
+/** Undefined for what is no refusal, or not one in the table's own words: the handler failed. */
+export function decodeRefusal(error: unknown): Problem | undefined {
+  if (!(error instanceof ClientError)) return undefined;
+  const { message, status, ...said }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
+  const reason = passing.find((known) => problems[known].word === said.reason && problems[known].status === status);
+  const errors = violationsOf(said.errors);
+  const { retryAfterSeconds } = said;
+  const isRetryable = typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds);
+  if (reason === undefined || errors === undefined || typeof message !== 'string' || !(retryAfterSeconds === undefined || isRetryable)) return undefined;
+  return problem(reason, message, { ...(errors.length === 0 ? {} : { violations: errors }), ...(isRetryable ? { retryAfterSeconds } : {}) });
+}
+
+function violationsOf(raw: unknown): readonly Violation[] | undefined {
+  return Array.isArray(raw) && raw.every(isViolation) ? raw.map(({ pointer, detail }) => ({ pointer, detail })) : undefined;
+}
+
+function isViolation(raw: unknown): raw is Violation {
+  return isObject(raw) && 'pointer' in raw && typeof raw.pointer === 'string' && 'detail' in raw && typeof raw.detail === 'string';
 }
 
 const bodyless = new Set([204, 205, 304]);

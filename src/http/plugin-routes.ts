@@ -4,10 +4,10 @@ import { pluginRouteMs } from '../limits.ts';
 import type { Client, PluginLogger, RouteDeclaration, RouteHandler, RouteRequest } from '../plugin/plugin.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
-import { decodeResponse } from './plugin-response.ts';
+import { decodeRefusal, decodeResponse } from './plugin-response.ts';
 import { problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
-import { RouteTable, type Found } from './route-table.ts';
+import { RouteTable, type Entry, type Found } from './route-table.ts';
 
 export type PluginRoutesDependencies = {
   readonly clock: Clock;
@@ -58,6 +58,17 @@ export class PluginRoutes {
     return { kind: 'not-served', allow: [...allow].sort() };
   }
 
+  /** The plugin that has a route at this path, announced or mounted, whatever its method: whose rules may name it. */
+  pluginOf(segments: readonly string[]): string | undefined {
+    for (const [plugin, { table }] of this.#mounted) if (table.covers(segments)) return plugin;
+    return undefined;
+  }
+
+  /** Every route there is. */
+  all(): readonly (Omit<Entry<unknown>, 'route'> & { readonly plugin: string })[] {
+    return [...this.#mounted].flatMap(([plugin, { table }]) => table.all().map(({ method, pattern }) => ({ plugin, method, pattern })));
+  }
+
   async call(exchange: Exchange, { route, params }: Extract<Found<PluginRoute>, { kind: 'found' }>): Promise<Answer> {
     const { plugin, serving, handler } = route;
     if (!serving) return refusal(problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 }));
@@ -70,6 +81,8 @@ export class PluginRoutes {
       log.warn('a plugin route did not answer in time', { plugin, requestId: exchange.requestId, path: exchange.info.path, limitMs: pluginRouteMs });
       return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
     }
+    const refused = outcome.kind === 'failed' ? decodeRefusal(outcome.error) : undefined;
+    if (refused !== undefined) return refusal(refused);
     const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result) : { ok: false as const, problem: 'it threw' };
     if (decoded.ok) return decoded.answer;
     const cause = outcome.kind === 'failed' ? { error: outcome.error instanceof Error ? outcome.error.stack : String(outcome.error) } : {};
@@ -106,6 +119,7 @@ export class PluginRoutes {
         headers: headersOf(exchange),
         body: call.body,
         user: { name: actorOf(subject) },
+        time: new Date(clock.now()).toISOString(),
         ...clientsOf(plugin, { subject, requestId }),
         signal: controller.signal,
         log: loggerOf(plugin),
@@ -119,9 +133,12 @@ export class PluginRoutes {
 type Call = { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly handler: RouteHandler };
 type Settled = { readonly kind: 'answered'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' } | { readonly kind: 'gone' };
 
+/** A merge patch is what a client's `patch` takes, so a route may be sent one under its own name. */
+const patchTypes = ['application/merge-patch+json', 'application/json'];
+
 /** Decoded JSON; undefined without a body, whatever its media type then says. */
-async function bodyOf({ req }: Exchange): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: Answer }> {
-  const media = mediaTypeOf(req, ['application/json']);
+async function bodyOf({ req, method }: Exchange): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: Answer }> {
+  const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
   const body = await readBody(req);
   if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
   if (body.value.length === 0) return { ok: true, value: undefined };

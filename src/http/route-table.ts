@@ -9,6 +9,9 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
 
+/** A route as it was added. */
+export type Entry<H> = { readonly method: string; readonly pattern: string; readonly route: H };
+
 /**
  * Routes by pattern, `{name}` standing for one segment. Paths are matched by their decoded segments, the very ones that were
  * authorized: each is encoded once for the router, which decodes what it captures once.
@@ -16,20 +19,37 @@ type Layer = ReturnType<Router['register']>;
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
   /** Every layer of the router, in the order of its making; the first that matches counts. */
-  readonly #routes = new Map<Layer, H>();
+  readonly #routes = new Map<Layer, Entry<H>>();
+  /** The patterns' segments by their number, undefined for a parameter. */
+  readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
 
   add(method: string, pattern: string, route: H): void {
     const problem = patternProblem(pattern);
     if (problem !== undefined) throw new RangeError(`${method} ${pattern}: ${problem}`);
     const layer = this.#router.register(pattern.replaceAll(/\{(\w+)\}/gu, ':$1'), [method], () => undefined);
-    this.#routes.set(layer, route);
+    this.#routes.set(layer, { method, pattern, route });
+    const shape = pattern.slice(1).split('/').map((segment) => (segment.startsWith('{') ? undefined : segment));
+    const alike = this.#shapes.get(shape.length);
+    if (alike === undefined) this.#shapes.set(shape.length, [shape]);
+    else alike.push(shape);
+  }
+
+  /** Every route, in the order of adding. */
+  all(): readonly Entry<H>[] {
+    return [...this.#routes.values()];
+  }
+
+  /** Whether there is a route at this path, whatever its method. */
+  covers(segments: readonly string[]): boolean {
+    const alike = this.#shapes.get(segments.length);
+    return alike?.some((shape) => shape.every((segment, place) => segment === undefined || segment === segments[place])) === true;
   }
 
   find(method: string, segments: readonly string[]): Found<H> {
     const path = `/${segments.map(encodeURIComponent).join('/')}`;
     const { path: layers } = this.#router.match(path, method);
     for (const layer of layers) {
-      const route = layer.methods.includes(method) ? this.#routes.get(layer) : undefined;
+      const route = layer.methods.includes(method) ? this.#routes.get(layer)?.route : undefined;
       if (route !== undefined) return { kind: 'found', route, params: layer.params(path, layer.captures(path)) };
     }
     return { kind: 'not-served', allow: [...new Set(layers.flatMap((layer) => layer.methods))].sort() };

@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { RefusedCallError } from './client.ts';
+import { ClientError } from './plugin.ts';
 
 export type Suspect = { readonly name: string; readonly folder: string; readonly bundled: boolean };
 
@@ -19,7 +19,7 @@ export function blamedPlugin(error: unknown, plugins: readonly Suspect[]): strin
   const stack = stackOf(error);
   const found = plugins.find(({ folder }) => stack.includes(folder + sep) || stack.includes(`${pathToFileURL(folder).href}/`));
   if (found !== undefined) return found.name;
-  if (error instanceof RefusedCallError || !(error instanceof Error)) return 'unknown';
+  if (error instanceof ClientError || !(error instanceof Error)) return 'unknown';
   return plugins.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
 }
 

@@ -1,8 +1,9 @@
 import type { Cause } from '../command/event.ts';
-import type { Command, WriteContext } from '../command/command.ts';
-import type { RejectionReason } from '../command/rejection.ts';
+import type { Command, Preconditions, WriteContext } from '../command/command.ts';
+import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
+import { clientListBytesMax } from '../limits.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/list-query.ts';
 import type { JsonObject } from '../resource/object.ts';
@@ -10,10 +11,9 @@ import { bindFields, parseSort } from '../resource/order.ts';
 import { resourceRequest, type ResourceRequest } from '../resource/request-path.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/selector.ts';
-import { rejectionText } from './apply-object.ts';
 import { asPluginObject, asJsonObject } from './load-object.ts';
 import { isObject } from './manifest.ts';
-import type { Client, ClientError, ClientList, ClientListQuery, TypeName } from './plugin.ts';
+import { ClientError, type Client, type ClientList, type ClientListQuery, type ClientPreconditions, type TypeName } from './plugin.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 export type ClientDependencies = {
@@ -43,12 +43,13 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
     },
     list: async (type, query) => client.list(type, query),
     create: async (type, object) => client.write(type, 'create', () => ({ type: 'create', object: asJsonObject(object) })),
-    update: async (type, object) => client.write(type, 'update', () => {
+    update: async (type, object, preconditions) => client.write(type, 'update', () => {
       const body = asJsonObject(object);
-      return { type: 'replace', name: nameOf(body), object: body, part: 'main', preconditions: {} };
+      return { type: 'replace', name: nameOf(body), object: body, part: 'main', preconditions: preconditionsOf(preconditions) };
     }),
-    patch: async (type, name, patch) => client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'main', preconditions: {} })),
-    delete: async (type, name) => { await client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: {} })); },
+    patch: async (type, name, patch, preconditions) =>
+      client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'main', preconditions: preconditionsOf(preconditions) })),
+    delete: async (type, name, preconditions) => client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: preconditionsOf(preconditions) })),
   };
 }
 
@@ -58,19 +59,6 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
     return { allowed: false, reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: it is not its type` };
   };
-}
-
-/** What a client call rejects with (`ClientError` of plugin.ts). */
-export class RefusedCallError extends Error implements ClientError {
-  readonly reason: string;
-  readonly status: number;
-
-  constructor(message: string, refusal: { readonly word: string; readonly status: number }) {
-    super(message);
-    this.name = 'ClientError';
-    this.reason = refusal.word;
-    this.status = refusal.status;
-  }
 }
 
 class BoundClient {
@@ -91,9 +79,13 @@ class BoundClient {
     const type = this.#authorized(typeName, 'list', undefined);
     const { items, total, position } = this.#dependencies.reader.list(type.key, this.#query(type, query));
     const slices: Buffer[] = [];
-    if (items instanceof Uint8Array) slices.push(Buffer.from(items));
-    else for await (const slice of items) slices.push(Buffer.from(slice));
-    const text = slices.filter(({ length }) => length > 0).map((slice) => slice.toString('utf8')).join(',');
+    let bytes = 0;
+    for await (const slice of items instanceof Uint8Array ? [items] : items) {
+      bytes += slice.length;
+      if (bytes > clientListBytesMax) throw this.#refused('bad-request', `the list is longer than ${String(clientListBytesMax)} bytes: ask for it in smaller pages`);
+      if (slice.length > 0) slices.push(Buffer.from(slice));
+    }
+    const text = slices.map((slice) => slice.toString('utf8')).join(',');
     const decoded: readonly T[] = asPluginObject(Buffer.from(`[${text}]`));
     return { items: decoded, total, resourceVersion: position.toString() };
   }
@@ -103,7 +95,7 @@ class BoundClient {
     const type = this.#authorized(typeName, verb, made.type === 'create' ? undefined : made.name);
     const context: WriteContext = { cause: { ...this.#binding.cause, actor: actorOf(this.#binding.subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject: this.#binding.subject };
     const outcome = await this.#dependencies.execute(type, made, context);
-    if (!outcome.ok) throw this.#refused(outcome.rejection.reason, rejectionText(outcome.rejection));
+    if (!outcome.ok) throw this.#rejected(outcome.rejection);
     return asPluginObject<T>(outcome.bytes);
   }
 
@@ -126,14 +118,14 @@ class BoundClient {
     return registration.type;
   }
 
-  #query(type: ResourceType, { labelSelector, fieldSelector, sort = [], page, size }: ClientListQuery): ListQuery {
-    const labels = parseLabelSelector(labelSelector === undefined ? [] : [labelSelector]);
+  #query(type: ResourceType, { labelSelector = [], fieldSelector = [], sort = [], page, size }: ClientListQuery): ListQuery {
+    const labels = parseLabelSelector(listOf(labelSelector));
     if (!labels.ok) throw this.#refused('bad-request', labels.problem);
-    const fields = parseFieldSelector(fieldSelector === undefined ? [] : [fieldSelector]);
+    const fields = parseFieldSelector(listOf(fieldSelector));
     if (!fields.ok) throw this.#refused('bad-request', fields.problem);
     const bound = bindFields(fields.requirements, type.indexes);
     if (!bound.ok) throw this.#refused('bad-request', bound.problem);
-    const sorted = parseSort(typeof sort === 'string' ? [sort] : sort, type.indexes);
+    const sorted = parseSort(listOf(sort), type.indexes);
     if (!sorted.ok) throw this.#refused('bad-request', sorted.problem);
     return { selection: { labels: labels.requirements, fields: bound.requirements }, sort: sorted.sort, window: this.#window(page, size) };
   }
@@ -143,9 +135,30 @@ class BoundClient {
     return size === undefined || size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page ?? 1), size };
   }
 
-  #refused(reason: RejectionReason | 'forbidden', message: string): RefusedCallError {
-    return new RefusedCallError(message, this.#dependencies.refusalOf(reason));
+  #rejected(rejection: Rejection): ClientError {
+    const { word, status } = this.#dependencies.refusalOf(rejection.reason);
+    return new ClientError(rejection.detail, {
+      reason: word, status,
+      ...('violations' in rejection ? { errors: rejection.violations } : {}),
+      ...('retryAfterSeconds' in rejection ? { retryAfterSeconds: rejection.retryAfterSeconds } : {}),
+    });
   }
+
+  #refused(reason: RejectionReason, message: string): ClientError {
+    const { word, status } = this.#dependencies.refusalOf(reason);
+    return new ClientError(message, { reason: word, status, ...(reason === 'unavailable' ? { retryAfterSeconds: 1 } : {}) });
+  }
+}
+
+function listOf(given: string | readonly string[]): readonly string[] {
+  return typeof given === 'string' ? [given] : given;
+}
+
+/** A plugin's word: what is there must be text, as a precondition that cannot be read is no licence to write. */
+function preconditionsOf(given: ClientPreconditions | undefined): Preconditions {
+  const { uid, resourceVersion }: { readonly uid?: unknown; readonly resourceVersion?: unknown } = given ?? {};
+  if (![uid, resourceVersion].every((value) => value === undefined || typeof value === 'string')) throw new TypeError('preconditions: uid and resourceVersion must be strings');
+  return { ...(typeof uid === 'string' ? { uid } : {}), ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}) };
 }
 
 function nameOf({ metadata }: JsonObject): string {

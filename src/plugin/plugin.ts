@@ -1,6 +1,6 @@
 /**
  * The one door for plugin code (`ledgerplane/plugin`): the types an author writes against, and the two functions that check
- * them while writing. Nothing here runs; the platform decodes what a plugin exports before it uses it.
+ * them while writing, and the error it may throw. The platform decodes what a plugin exports before it uses it.
  */
 export type PluginLogger = {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -40,7 +40,7 @@ export type IndexSpec<T = PluginObject> = {
   readonly unique?: boolean;
   /** The function answers an array of values. */
   readonly multi?: boolean;
-  /** The indexed value(s); without it the value at the dotted path `name`. Must be pure. undefined or null: no value. */
+  /** The indexed value(s); without it the value at the dotted path `name`. Must be pure: the object is frozen. undefined or null: no value. */
   readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
 };
 export type IndexValue = string | number | boolean;
@@ -68,8 +68,9 @@ export type ClientList<T = PluginObject> = { readonly items: readonly T[]; reado
 
 /** Which objects: the query parameters of a list, by name. */
 export type ClientListQuery = {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  /** Several must all hold, as when the parameter is given several times. */
+  readonly labelSelector?: string | readonly string[];
+  readonly fieldSelector?: string | readonly string[];
   readonly sort?: string | readonly string[];
   readonly page?: number;
   readonly size?: number;
@@ -86,14 +87,44 @@ export type Client = {
   get<T = PluginObject>(type: TypeName, name: string): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName, query?: ClientListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName, object: object): Promise<T>;
-  update<T = PluginObject>(type: TypeName, object: object): Promise<T>;
+  update<T = PluginObject>(type: TypeName, object: object, preconditions?: ClientPreconditions): Promise<T>;
   /** A merge patch (RFC 7396). */
-  patch<T = PluginObject>(type: TypeName, name: string, patch: object): Promise<T>;
-  delete(type: TypeName, name: string): Promise<void>;
+  patch<T = PluginObject>(type: TypeName, name: string, patch: object, preconditions?: ClientPreconditions): Promise<T>;
+  /** The object, marked for deletion. */
+  delete<T = PluginObject>(type: TypeName, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };
 
-/** What a `Client` call rejects with: the fixed word of the error table and its HTTP status. */
-export type ClientError = Error & { readonly reason: string; readonly status: number };
+/** The object must still be this one, or the call is refused with `Conflict`; beside what the body's own metadata asks. */
+export type ClientPreconditions = { readonly uid?: string; readonly resourceVersion?: string };
+
+export type ClientErrorMembers = {
+  /** The fixed word of the error table, and its HTTP status. */
+  readonly reason: string;
+  readonly status: number;
+  /** What is wrong with which value; plain JSON pointers. */
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly retryAfterSeconds?: number;
+};
+
+/**
+ * What a `Client` call rejects with. A route's handler may let it pass or throw one of its own: it is answered as the
+ * generated API would answer the same refusal.
+ */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly reason: string;
+  readonly status: number;
+  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, { reason, status, errors = [], retryAfterSeconds }: ClientErrorMembers) {
+    super(message);
+    this.reason = reason;
+    this.status = status;
+    this.errors = errors;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
 
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -103,7 +134,10 @@ export type RouteRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Decoded JSON; undefined without a body. */
   readonly body: unknown;
+  /** Who calls; `system:anonymous` is a visitor. No user can be called so. */
   readonly user: { readonly name: string };
+  /** When the call was made: RFC 3339, UTC, milliseconds. */
+  readonly time: string;
   readonly client: Client;
   readonly pluginClient: Client;
   /** Aborts when the caller goes away or the time limit passes. */

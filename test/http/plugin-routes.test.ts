@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import t from 'tap';
 
 import { pluginRouteMs } from '../../src/limits.ts';
-import type { RouteDeclaration, RouteHandler, RouteMethod, RouteRequest } from '../../src/plugin/plugin.ts';
+import { ClientError, type RouteDeclaration, type RouteHandler, type RouteMethod, type RouteRequest } from '../../src/plugin/plugin.ts';
+import { RouteTable } from '../../src/http/route-table.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { startEdge } from './edge-server.ts';
 
@@ -19,7 +21,7 @@ t.test('a handler gets what was asked, decoded once, and nothing of the credenti
   const response = await edge.call(`${base}/things/%2541%C3%A9/run?a=1&b=2&b=3`, { method: 'POST', body: '{"n":1}', headers: { 'content-type': 'application/json', 'x-mine': 'yes', cookie: 'c=1' } });
   t.match([response.status, response.headers.get('content-type'), await response.json()], [200, 'application/json', { ok: true }]);
   const [request] = seen;
-  t.match(request, { params: { name: '%41é' }, query: { a: '1', b: ['2', '3'] }, body: { n: 1 }, user: { name: 'admin' }, headers: { 'x-mine': 'yes' } });
+  t.match(request, { params: { name: '%41é' }, query: { a: '1', b: ['2', '3'] }, body: { n: 1 }, user: { name: 'admin' }, time: new Date(edge.clock.now()).toISOString(), headers: { 'x-mine': 'yes' } });
   t.notOk(Object.hasOwn(request?.headers ?? {}, 'authorization') || Object.hasOwn(request?.headers ?? {}, 'cookie'));
   t.equal(request?.signal.aborted, true, 'its signal aborts when the call is over');
 });
@@ -65,6 +67,11 @@ t.test('whatever a handler does wrong is 500 for its caller, told in the log by 
     ['a header of the connection', () => ({ headers: { 'Content-Length': '1' }, body: 1 })],
     ['a header that is no string', () => ({ headers: { 'x-a': 1 }, body: 1 })],
     ['is no function', 'handler'],
+    ['throws what only looks like a refusal', () => { throw Object.assign(new Error('secret'), { name: 'ClientError', reason: 'NotFound', status: 404 }); }],
+    ['refuses in words of its own', () => { throw new ClientError('secret', { reason: 'Teapot', status: 418 }); }],
+    ['refuses with another status than the word\'s', () => { throw new ClientError('secret', { reason: 'NotFound', status: 400 }); }],
+    ['refuses as if the platform were broken', () => { throw new ClientError('secret', { reason: 'InternalError', status: 500 }); }],
+    ['refuses with rubbish', () => { throw new ClientError('secret', { reason: 'Invalid', status: 422, errors: [{ pointer: 1 }] as never }); }],
   ];
   for (const [what, handler] of wrong) {
     edge.pluginRoutes.mount('example', [route(handler as RouteHandler)]);
@@ -142,4 +149,63 @@ t.test('a path that is not a plugin\'s to serve is refused when it is mounted, a
     t.throws(() => { pluginRoutes.mount('example', [{ method: 'GET', path, handler: () => ({}) }]); }, RangeError, path);
   }
   t.equal(pluginRoutes.find('GET', ['apis', 'example.com', 'v1alpha1', 'things', 'x', 'run']).kind, 'found');
+});
+
+t.test('a refusal that a handler lets pass is its caller\'s, in the words of the generated API', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const table: readonly (readonly [ConstructorParameters<typeof ClientError>[1], object])[] = [
+    [{ reason: 'NotFound', status: 404 }, { kind: 'Status', code: 404, reason: 'NotFound', detail: 'so it is', instance: `${base}/things/x/run` }],
+    [{ reason: 'Forbidden', status: 403 }, { code: 403, reason: 'Forbidden' }],
+    [{ reason: 'Conflict', status: 409 }, { code: 409, reason: 'Conflict' }],
+    [{ reason: 'Invalid', status: 422, errors: [{ pointer: '/spec/title', detail: 'must not be empty' }] }, { code: 422, errors: [{ pointer: '/spec/title', detail: 'must not be empty' }], details: { causes: [{ field: 'spec.title' }] } }],
+    [{ reason: 'ServiceUnavailable', status: 503, retryAfterSeconds: 3 }, { code: 503, details: { retryAfterSeconds: 3 } }],
+  ];
+  for (const [members, body] of table) {
+    edge.pluginRoutes.mount('example', [route(async () => Promise.reject(new ClientError('so it is', members)))]);
+    const before = edge.lines.length;
+    const response = await edge.call(`${base}/things/x/run`);
+    t.match([response.status, await response.json()], [members.status, body], members.reason);
+    t.equal(response.headers.get('retry-after'), members.retryAfterSeconds === undefined ? null : String(members.retryAfterSeconds));
+    t.equal(edge.lines.length, before, 'nothing failed');
+  }
+});
+
+t.test('a route for PATCH is sent merge patches under their own name', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  edge.pluginRoutes.mount('example', [route(({ body }) => ({ body }), { method: 'PATCH' }), route(({ body }) => ({ body }), { method: 'PUT' })]);
+  const send = async (method: string, type: string): Promise<number> => (await edge.call(`${base}/things/x/run`, { method, body: '{}', headers: { 'content-type': type } })).status;
+  t.same([await send('PATCH', 'application/merge-patch+json'), await send('PATCH', 'application/json'), await send('PATCH', 'application/json-patch+json'), await send('PUT', 'application/merge-patch+json')], [200, 200, 415, 415]);
+});
+
+t.test('what routes there are, and whose a path is', async (t) => {
+  const { pluginRoutes, stop } = await startEdge();
+  t.teardown(() => stop());
+  const segments = (path: string): readonly string[] => path.slice(1).split('/');
+  pluginRoutes.announce('second', [route(() => ({}), { path: '/others' })]);
+  pluginRoutes.mount('example', [route(() => ({})), route(() => ({}), { method: 'DELETE', path: '/others/{name}' })]);
+  t.same(pluginRoutes.all(), [
+    { plugin: 'second', method: 'GET', pattern: `${base}/others` },
+    { plugin: 'example', method: 'GET', pattern: `${base}/things/{name}/run` },
+    { plugin: 'example', method: 'DELETE', pattern: `${base}/others/{name}` },
+  ]);
+  for (const [path, plugin] of [['/others', 'second'], ['/others/a', 'example'], ['/things/a/run', 'example'], ['/things/a', undefined], ['/things/a/RUN', undefined], ['/others/a/b', undefined]] as const) {
+    t.equal(pluginRoutes.pluginOf(segments(base + path)), plugin, path);
+  }
+  pluginRoutes.unmount('second');
+  t.equal(pluginRoutes.pluginOf(segments(`${base}/others`)), undefined);
+});
+
+t.test('a table covers exactly the paths it finds something at', (t) => {
+  const plain = fc.constantFrom('a', 'b', 'A', 'a.b', 'run');
+  const pattern = fc.array(fc.oneof(plain, fc.constantFrom('{x}', '{y}')), { minLength: 1, maxLength: 4 }).filter((parts) => new Set(parts.filter((part) => part.startsWith('{'))).size === parts.filter((part) => part.startsWith('{')).length);
+  const segments = fc.array(fc.oneof(plain, fc.constantFrom('é', '%41', '{x}', ':x', ' ')), { minLength: 1, maxLength: 4 });
+  fc.assert(fc.property(fc.array(pattern, { maxLength: 5 }), segments, (patterns, path) => {
+    const table = new RouteTable<number>();
+    for (const [place, parts] of patterns.entries()) table.add(place % 2 === 0 ? 'GET' : 'PUT', `/${parts.join('/')}`, place);
+    const found = table.find('GET', path);
+    return table.covers(path) === (found.kind === 'found' || found.allow.length > 0) && table.all().length === patterns.length;
+  }), { numRuns: Number(process.env['PBT_RUNS'] ?? 1_000) });
+  t.end();
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { RefusedCallError } from '../../src/plugin/client.ts';
+import { ClientError } from '../../src/plugin/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from './host-stage.ts';
 
 t.test('a stray error is told from the platform\'s own', async (t) => {
@@ -22,7 +22,7 @@ t.test('a stray error is told from the platform\'s own', async (t) => {
   t.equal(stage.host.blame(hostile), 'unknown', 'the platform makes no such thing');
   t.equal(stage.host.blame(new Error('ours')), undefined);
   t.equal(stage.host.blame(undefined), 'unknown');
-  t.equal(stage.host.blame(new RefusedCallError('no', { word: 'Forbidden', status: 403 })), 'unknown');
+  t.equal(stage.host.blame(new ClientError('no', { reason: 'Forbidden', status: 403 })), 'unknown');
   await stage.close();
 });
 

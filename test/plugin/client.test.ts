@@ -31,8 +31,10 @@ t.test('a plugin\'s own client does on its types what the API does', async (t) =
   t.match(updated, { metadata: { version: 1 }, spec: { color: 'green' } });
   const patched = await client.patch<PluginObject<{ color?: string; size?: number }>>(goods, 'a', { spec: { color: null, size: 3 } });
   t.same(patched.spec, { size: 3 });
-  await client.delete(goods, 'a');
-  t.match(await client.get(goods, 'a'), { metadata: { deletionTimestamp: String } });
+  const { resourceVersion } = patched.metadata;
+  const marked = await client.delete(goods, 'a', { uid: patched.metadata.uid, resourceVersion });
+  t.match(marked, { metadata: { name: 'a', deletionTimestamp: String } });
+  t.same(await client.get(goods, 'a'), marked);
   await stage.close();
 });
 
@@ -44,6 +46,7 @@ t.test('lists take selectors, sorts and pages', async (t) => {
   t.same(await named({ sort: 'metadata.name,asc' }), ['a', 'b', 'c']);
   t.same(await named({ fieldSelector: 'spec.color=red', sort: ['spec.color', 'metadata.name,desc'] }), ['c', 'a']);
   t.same(await named({ labelSelector: 'example.com/name in (a,b)', sort: 'metadata.name,asc' }), ['a', 'b']);
+  t.same(await named({ labelSelector: ['example.com/name in (a,b)', 'example.com/name!=a'], fieldSelector: ['spec.color=green', 'metadata.name=b'] }), ['b']);
   const page = await client.list(goods, { sort: 'metadata.name,asc', page: 2, size: 2 });
   t.match({ total: page.total, names: page.items.map(({ metadata }) => metadata.name) }, { total: 3, names: ['c'] });
   t.match(page.resourceVersion, /^\d+$/);
@@ -62,6 +65,10 @@ t.test('refusals reject with the edge\'s word and status', async (t) => {
     [async () => client.update(goods, { metadata: {} }), 400, 'BadRequest'],
     [async () => client.update(goods, { apiVersion: 'goods.example/v1', kind: 'Goods', metadata: { name: 'b' } }), 404, 'NotFound'],
     [async () => client.patch(goods, 'a', { metadata: { version: 7 } }), 409, 'Conflict'],
+    [async () => client.patch(goods, 'a', { spec: {} }, { resourceVersion: '0' }), 409, 'Conflict'],
+    [async () => client.update(goods, { apiVersion: 'goods.example/v1', kind: 'Goods', metadata: { name: 'a' } }, { uid: 'other' }), 409, 'Conflict'],
+    [async () => client.delete(goods, 'a', { uid: 'other' }), 409, 'Conflict'],
+    [async () => client.delete(goods, 'a', { resourceVersion: 1 as never }), 400, 'BadRequest'],
     [async () => client.delete(goods, 'b'), 404, 'NotFound'],
     [async () => client.list(goods, { fieldSelector: 'spec.other=1' }), 400, 'BadRequest'],
     [async () => client.list(goods, { labelSelector: '((' }), 400, 'BadRequest'],
@@ -73,6 +80,7 @@ t.test('refusals reject with the edge\'s word and status', async (t) => {
     [async () => client.get(missing, 'a'), 403, 'Forbidden'],
   ];
   for (const [call, status, reason] of table) await t.rejects(call(), { name: 'ClientError', status, reason });
+  await t.rejects(client.create(goods, { metadata: { name: 'b', labels: { plain: '1' } } }), { errors: [{ pointer: '/metadata/labels/plain', detail: String }] });
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
   await t.rejects(client.create(goods, circular), { name: 'ClientError', status: 400 });
@@ -94,5 +102,16 @@ t.test('a caller\'s client is judged by the caller\'s rights, request by request
   t.same(asked, ['create /api/v1alpha1/roles', 'list /api/v1alpha1/roles', 'get /apis/goods.example/v1/goods/x', 'delete /api/v1alpha1/roles/r', 'get /apis/goods.example/v1/others/x']);
   await stage.setEnabled('good', false);
   await t.rejects(client.get(goods, 'x'), { name: 'ClientError', status: 404 });
+  await stage.close();
+});
+
+t.test('a list that would not fit into memory is refused', async (t) => {
+  const stage = await staged(t);
+  const bytes = Buffer.alloc(8 * 1_048_576, ' ');
+  async function* slices(): AsyncGenerator<Uint8Array> {
+    for (let count = 0; count < 1_000; count += 1) yield bytes;
+  }
+  const reader = new Proxy(stage.reader, { get: (target, member) => (member === 'list' ? () => ({ items: slices(), total: 1_000, position: 1n }) : Reflect.get(target, member)) });
+  await t.rejects(clientOf({ ...stage, reader }, authorizePlugin(stage.registry, 'good')).list(goods), { name: 'ClientError', status: 400, message: /smaller pages/ });
   await stage.close();
 });
