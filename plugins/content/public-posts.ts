@@ -1,5 +1,7 @@
 import type { Client, ControllerDeclaration, RouteRequest, RouteResponse, TypeName } from '../../src/plugin/plugin.ts';
 import { postName, type Post } from './post.ts';
+import { escaped, wholeNumber } from './query.ts';
+import { badRequest, notFound } from './refusals.ts';
 
 /**
  * What visitors see: published posts only, read as the plugin itself, so that no visitor needs a right on posts. Who may call
@@ -23,11 +25,11 @@ const sizeDefault = 20;
 const sizeMax = 100;
 
 async function listPublished(type: TypeName, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
-  const page = wholeNumber(query['page'], 1);
-  const size = wholeNumber(query['size'], sizeDefault);
-  if (page === undefined || size === undefined || size > sizeMax) return badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  const page = wholeNumber(query['page'], 1, 1);
+  const size = wholeNumber(query['size'], sizeDefault, 1);
+  if (page === undefined || size === undefined || size > sizeMax) throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
   const tag = query['tag'];
-  if (Array.isArray(tag)) return badRequest('tag may be given once');
+  if (Array.isArray(tag)) throw badRequest('tag may be given once');
   const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escaped(tag)}` : published;
   const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
   return { body: { page, size, total: list.total, items: list.items.map(summaryOf) } };
@@ -36,7 +38,7 @@ async function listPublished(type: TypeName, { query, pluginClient }: RouteReque
 async function readPublished(type: TypeName, { params, pluginClient }: RouteRequest): Promise<RouteResponse> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get<Post>(type, name);
-  if (found?.spec.publish !== true) return { status: 404, body: { detail: `no published post ${JSON.stringify(name)}` } };
+  if (found?.spec.publish !== true) throw notFound(type, name);
   return { body: { ...summaryOf(found), content: found.spec.content ?? '' } };
 }
 
@@ -62,18 +64,4 @@ async function* publishedPosts(type: TypeName, client: Client, signal: AbortSign
 function summaryOf(found: Post): Readonly<Record<string, unknown>> {
   const { title, slug, owner, tags = [], publishTime } = found.spec;
   return { name: found.metadata.name, title, slug, owner, tags, publishTime };
-}
-
-function wholeNumber(value: string | readonly string[] | undefined, absent: number): number | undefined {
-  if (value === undefined) return absent;
-  return typeof value === 'string' && /^[1-9][0-9]{0,8}$/u.test(value) ? Number(value) : undefined;
-}
-
-/** A tag as a selector's operand. */
-function escaped(tag: string): string {
-  return tag.replaceAll(/[\\,=()]/gu, String.raw`\$&`);
-}
-
-function badRequest(detail: string): RouteResponse {
-  return { status: 400, body: { detail } };
 }

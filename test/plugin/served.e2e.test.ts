@@ -89,3 +89,21 @@ t.test('what visitors see of posts: the published ones, and how often each tag i
   t.same(await json(server.call(`${open}/tags`)), { total: 2, items: [{ tag: 'a', posts: 2 }, { tag: 'b,c', posts: 1 }] });
   t.equal((await fetch(`${server.url}${open}/posts`)).status, 401, 'closed until a role opens it');
 });
+
+t.test('one\'s own posts over HTTP: made, changed, published, and gone', async (t) => {
+  const server = await startTestServer();
+  t.teardown(() => server.remove());
+  const own = '/apis/uc.api.content.svc.run/v1alpha1/posts';
+  const made = await server.call(own, { method: 'POST', body: { metadata: { name: 'a' }, spec: { title: 'A', owner: 'x', publish: true } } });
+  t.match([made.status, made.headers.get('location'), await made.json()], [201, `${own}/a`, { spec: { title: 'A', owner: 'admin' } }]);
+  t.equal((await server.call('/apis/content.svc.run/v1alpha1/posts', { method: 'POST', body: { metadata: { name: 'b' }, spec: { title: 'B', owner: 'bob' } } })).status, 201);
+  t.match(await json(server.call(own)), { kind: 'PostList', total: 1, items: [{ metadata: { name: 'a' } }] });
+  const absent = await server.call(`${own}/b`);
+  t.match([absent.status, await absent.json()], [404, { kind: 'Status', reason: 'NotFound', detail: 'posts.content.svc.run "b" not found', details: { group: 'uc.api.content.svc.run', kind: 'posts', name: 'b' } }]);
+  const invalid = await server.call(`${own}/a`, { method: 'PATCH', body: '{"spec":{"title":""}}', headers: { 'content-type': 'application/merge-patch+json' } });
+  t.match([invalid.status, await invalid.json()], [422, { reason: 'Invalid', errors: [{ pointer: '/spec/title', detail: String }] }]);
+  t.match(await json(server.call(`${own}/a/publish`, { method: 'PUT' })), { spec: { publish: true, publishTime: /^20\d\d-.*Z$/ } });
+  t.match(await json(server.call('/apis/api.content.svc.run/v1alpha1/posts')), { total: 1, items: [{ name: 'a' }] });
+  t.match(await json(server.call(`${own}/a/unpublish`, { method: 'PUT' })), { spec: { publish: false } });
+  t.match(await json(server.call(`${own}/a`, { method: 'DELETE' })), { metadata: { deletionTimestamp: String } });
+});

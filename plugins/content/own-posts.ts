@@ -1,0 +1,170 @@
+import {
+  ClientError, type ClientPreconditions, type ControllerDeclaration, type RouteDeclaration, type RouteMethod, type RouteRequest, type RouteResponse, type TypeName,
+} from '../../src/plugin/plugin.ts';
+import { postName, type Post } from './post.ts';
+import { escaped, listOf, wholeNumber } from './query.ts';
+import { badRequest, notFound } from './refusals.ts';
+
+/**
+ * One's own posts (decision 6.9): read and written as the plugin itself, so that who may call it needs no right on all posts.
+ * Somebody else's post is not there. Whether a post is published is decided by `publish` and `unpublish` alone, so that a role
+ * can grant the one without the other.
+ */
+export function ownPosts(domain: string): ControllerDeclaration {
+  const type = postName(domain);
+  const apiVersion = `uc.api.${type.group}/${type.version}`;
+  const route = (method: RouteMethod, path: string, answer: (call: OwnCall) => Promise<RouteResponse>): RouteDeclaration =>
+    ({ method, path, handler: async (request) => answered(answer, { request, type, owner: request.user.name }) });
+  return {
+    apiVersion,
+    path: '/posts',
+    routes: [
+      route('GET', '/', listOwn),
+      route('POST', '/', async (call) => createOwn(call, `/apis/${apiVersion}/posts`)),
+      route('GET', '/{name}', async (call) => ({ body: await ownPost(call) })),
+      route('PUT', '/{name}', replaceOwn),
+      route('PATCH', '/{name}', patchOwn),
+      route('DELETE', '/{name}', deleteOwn),
+      route('PUT', '/{name}/publish', async (call) => setPublished(call, ({ publish, publishTime = call.request.time }) =>
+        ({ publish: true, publishTime: publish === true ? publishTime : call.request.time }))),
+      route('PUT', '/{name}/unpublish', async (call) => setPublished(call, () => ({ publish: false, publishTime: null }))),
+    ],
+  };
+}
+
+type OwnCall = { readonly request: RouteRequest; readonly type: TypeName; readonly owner: string };
+
+const visitor = 'system:anonymous';
+
+async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call: OwnCall): Promise<RouteResponse> {
+  const { query } = call.request;
+  // All visitors have one name: what one of them made would be everybody's.
+  if (call.owner === visitor) throw new ClientError('a visitor has no posts', { reason: 'Forbidden', status: 403 });
+  // What would change how a request is meant must not be passed over.
+  const odd = ['dryRun', 'limit', 'continue'].find((parameter) => query[parameter] !== undefined);
+  if (odd !== undefined) throw badRequest(`${odd} is not served here`);
+  try {
+    return await answer(call);
+  } catch (error) {
+    throw withoutHolder(error);
+  }
+}
+
+/** Which post holds a unique value is not for everybody to know. */
+function withoutHolder(error: unknown): unknown {
+  if (!(error instanceof ClientError) || error.reason !== 'UniqueValueTaken') return error;
+  const { reason, status } = error;
+  const detail = 'another post has this value';
+  return new ClientError(detail, { reason, status, errors: error.errors.map(({ pointer }) => ({ pointer, detail })) });
+}
+
+async function listOwn({ request: { query, pluginClient }, type, owner }: OwnCall): Promise<RouteResponse> {
+  const page = wholeNumber(query['page'], 1, 0);
+  const size = wholeNumber(query['size'], 0, 0);
+  if (page === undefined || size === undefined) throw badRequest('page and size must be whole numbers of at least 0');
+  const list = await pluginClient.list<Post>(type, {
+    labelSelector: listOf(query['labelSelector']), fieldSelector: [`spec.owner=${escaped(owner)}`, ...listOf(query['fieldSelector'])], sort: listOf(query['sort']), page, size,
+  });
+  const metadata = { resourceVersion: list.resourceVersion };
+  return { body: { apiVersion: `${type.group}/${type.version}`, kind: 'PostList', metadata, ...counted(list.total, Math.max(1, page), size), items: list.items } };
+}
+
+/** The members of the generated API's lists. */
+function counted(total: number, asked: number, size: number): object {
+  const page = size === 0 ? 1 : asked;
+  const totalPages = size === 0 ? 1 : Math.ceil(total / size);
+  const [hasNext, hasPrevious] = [page < totalPages, page > 1];
+  return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };
+}
+
+async function createOwn({ request: { body, pluginClient }, type, owner }: OwnCall, path: string): Promise<RouteResponse> {
+  const object = membersOf(body);
+  const made = await pluginClient.create<Post>(type, { ...object, spec: ownSpec(object['spec'], { owner }) });
+  return { status: 201, headers: { location: `${path}/${made.metadata.name}` }, body: made };
+}
+
+async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
+  const { request: { body, params, pluginClient }, type, owner } = call;
+  const object = membersOf(body);
+  const { metadata } = object;
+  // The client writes the object that its body names.
+  if (!isMembers(metadata) || metadata['name'] !== params['name']) throw badRequest('the body\'s metadata.name must be the name in the path');
+  return writeOwn(call, async ({ spec: { publish, publishTime } }, preconditions) =>
+    pluginClient.update<Post>(type, { ...object, spec: ownSpec(object['spec'], { owner, publish, publishTime }) }, preconditions));
+}
+
+async function patchOwn(call: OwnCall): Promise<RouteResponse> {
+  const { request: { body, pluginClient }, type } = call;
+  const patch = membersOf(body);
+  const asked = 'spec' in patch ? { ...patch, spec: ownSpec(patch['spec'], {}) } : patch;
+  return writeOwn(call, async ({ metadata: { name } }, preconditions) => pluginClient.patch<Post>(type, name, asked, preconditions));
+}
+
+async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
+  const { request: { body, pluginClient }, type } = call;
+  const options = body === undefined ? {} : membersOf(body);
+  if (Array.isArray(options['dryRun']) && options['dryRun'].length > 0) throw badRequest('dryRun is not served here');
+  const { uid, resourceVersion } = membersOf(options['preconditions'] ?? {});
+  return writeOwn(call, async ({ metadata }, preconditions) => {
+    const isThis = (uid ?? metadata.uid) === metadata.uid && (resourceVersion ?? metadata.resourceVersion) === metadata.resourceVersion;
+    if (!isThis) throw new ClientError('the preconditions do not hold: the object has been modified', { reason: 'Conflict', status: 409 });
+    return pluginClient.delete<Post>(type, metadata.name, preconditions);
+  });
+}
+
+type Published = { readonly publish: boolean; readonly publishTime: string | null };
+
+async function setPublished(call: OwnCall, published: (spec: Post['spec']) => Published): Promise<RouteResponse> {
+  const { request: { body, pluginClient }, type } = call;
+  const given = isMembers(body) && isMembers(body['metadata']) ? body['metadata'] : {};
+  const { version, resourceVersion } = given;
+  return writeOwn(call, async ({ metadata: { name }, spec }, preconditions) =>
+    pluginClient.patch<Post>(type, name, { metadata: { version, resourceVersion }, spec: published(spec) }, preconditions));
+}
+
+/** Each further attempt follows somebody else's write; a post that changes this often is written by a program gone wild. */
+const attemptsMax = 8;
+
+/**
+ * Writes exactly the version that was found to be the caller's: a post that changes hands in between is not written. What
+ * changed meanwhile is looked at anew; a conflict on what has not changed is with what the caller asked of its version.
+ */
+async function writeOwn(call: OwnCall, write: (found: Post, preconditions: ClientPreconditions) => Promise<Post>): Promise<RouteResponse> {
+  let judged: string | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await ownPost(call);
+    const { resourceVersion } = found.metadata;
+    try {
+      return { body: await write(found, { resourceVersion }) };
+    } catch (error) {
+      const isConflict = error instanceof ClientError && error.reason === 'Conflict';
+      if (!isConflict || judged === resourceVersion || attempt === attemptsMax) throw error;
+      judged = resourceVersion;
+    }
+  }
+}
+
+async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCall): Promise<Post> {
+  const name = params['name'] ?? '';
+  const found = await pluginClient.get<Post>(type, name);
+  if (found?.spec.owner === owner) return found;
+  throw notFound(type, name);
+}
+
+type Kept = { readonly owner?: string; readonly publish?: boolean | undefined; readonly publishTime?: string | undefined };
+
+/** What a person says of their post, less what is not theirs to say. What is no object the schema refuses. */
+function ownSpec(spec: unknown, kept: Kept): unknown {
+  if (!isMembers(spec)) return spec;
+  const { owner: _owner, publish: _publish, publishTime: _publishTime, ...said } = spec;
+  return { ...said, ...kept };
+}
+
+function membersOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (!isMembers(body)) throw badRequest('the body must be a JSON object');
+  return body;
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

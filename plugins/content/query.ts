@@ -1,0 +1,15 @@
+/** A whole number of a query parameter that may be given once; undefined for anything else. */
+export function wholeNumber(value: string | readonly string[] | undefined, absent: number, least: 0 | 1): number | undefined {
+  if (value === undefined) return absent;
+  return typeof value === 'string' && /^[0-9]{1,9}$/u.test(value) && Number(value) >= least ? Number(value) : undefined;
+}
+
+/** Any text as a selector's operand. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[\\,=() \t\r\n]/gu, String.raw`\$&`);
+}
+
+export function listOf(given: string | readonly string[] | undefined): readonly string[] {
+  if (given === undefined) return [];
+  return typeof given === 'string' ? [given] : given;
+}
