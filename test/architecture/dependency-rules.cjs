@@ -11,7 +11,7 @@ const ports = '^src/(log/(log|event-codec)|read/[^/]+|auth/permission-reader|plu
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
 const services = '^src/(auth/|watch/|(execute|claims|write-rules)\\.ts$|plugin/type-registry\\.ts$)';
-const root = '^src/(main|server)\\.ts$';
+const root = '^src/(main|serve|server)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
@@ -37,12 +37,15 @@ module.exports = {
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
     only('config-reads-limits', '^src/config\\.ts$', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
-    only('projections-only-fold', '^projections/', pure, ports, registry),
+    // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no more.
+  only('command-line-asks-over-http', '^src/cli/', '^src/(config|limits)\\.ts$', '^src/base/'),
+  only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/execute\\.ts$'),
     only('plugins-see-one-door', '^plugins/', '^src/plugin/plugin\\.ts$', '^src/resource/'),
     home('one-home-for-koa', '^src/http/', '(koa|@koa)'),
     home('one-home-for-ws', '^src/http/', 'ws'),
-    home('one-home-for-lmdb', '^(src/log|projections)/lmdb-[^/]+\\.ts$', 'lmdb'),
+    home('one-home-for-commander', '^src/cli/', 'commander'),
+  home('one-home-for-lmdb', '^(src/log|projections)/lmdb-[^/]+\\.ts$', 'lmdb'),
     { name: 'tests-are-not-shipped', severity: 'error', from: { path: ours }, to: { path: '^(test|bench|demo)/' } },
     { name: 'dev-packages-are-not-shipped', severity: 'error', from: { path: '^(src|projections|reconcilers)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' } },
