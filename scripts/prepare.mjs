@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -136,11 +136,18 @@ async function build(sources) {
   }
   for (const path of outputs.assets) copyWhenNewer(join(root, path), join(dist, path));
   removeOthers(outputs.all);
+  makeRunnable();
   replace(buildStamp, sourcesDigest(sources));
 }
 
 async function compile() {
   await run(process.execPath, [join(modules, 'typescript', 'bin', 'tsc'), '-p', root, '--pretty', 'false'], 'the sources do not compile');
+}
+
+/** npx links to the package's programs once, and afterwards runs whatever file is there. */
+function makeRunnable() {
+  const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const program of Object.values(bin)) if (existsSync(join(root, program))) chmodSync(join(root, program), 0o755);
 }
 
 /** What dist/ holds after a build of `sources`. */

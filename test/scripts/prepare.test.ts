@@ -55,6 +55,17 @@ t.test('a tree is built once, and again only for what changed', async (t) => {
   t.equal(statSync(join(folder, 'dist/src/one.js')).mtimeMs, built, 'what did not change is not written again');
 });
 
+t.test('a program can be run however often it is built', async (t) => {
+  const folder = t.testdir();
+  plant(folder);
+  write(folder, 'package.json', '{"type":"module","bin":{"one":"dist/src/one.js","none":"dist/src/none.js"}}');
+  for (const round of ['first', 'again']) {
+    t.match(await prepare(folder), { code: 0 }, round);
+    t.equal(statSync(join(folder, 'dist/src/one.js')).mode & 0o111, 0o111, round);
+    rmSync(join(folder, 'dist'), { recursive: true });
+  }
+});
+
 t.test('outputs of deleted sources are removed', async (t) => {
   const folder = t.testdir();
   plant(folder);
