@@ -243,3 +243,9 @@ export const oidcLeewayMs = 30_000;
 export const oidcClaimLengthMax = 253;
 /** A setting that is any text: an audience, a claim's name. */
 export const settingLengthMax = 1_024;
+
+/** A password typed or piped into the command line; the server's own bound is no greater. */
+export const typedSecretLengthMax = 1_024;
+/** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */
+export const commandAnswerMs = 60_000;
+export const commandAnswerBytesMax = 67_108_864;

@@ -1,0 +1,41 @@
+import type { Json } from '../base/json.ts';
+import { memberOf, textOf, textsOf } from './answer-member.ts';
+import { connect } from './connection.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { failed } from './failure.ts';
+import { reviewTarget } from './review-target.ts';
+import type { Surroundings } from './surroundings.ts';
+import { printable } from './text-table.ts';
+
+export type CanIOptions = ConnectionOptions & {
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly as?: string | undefined;
+};
+
+const reviews = ['apis', 'authorization.k8s.io', 'v1'];
+const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
+
+/** Whether it is allowed; what decided it is written below the answer (decision 6.11). */
+export async function canI(verb: string, words: string, options: CanIOptions, surroundings: Surroundings): Promise<boolean> {
+  const target = reviewTarget(verb, words, options);
+  const { client } = await connect(options, surroundings);
+  const answer = await client.send(options.as === undefined
+    ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
+    : { method: 'POST', path: [...reviews, 'subjectaccessreviews'], body: { spec: { ...target, user: options.as } } });
+  const allowed = memberOf(answer, 'status', 'allowed');
+  if (typeof allowed !== 'boolean') throw failed('the server answered without saying whether it is allowed');
+  surroundings.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
+  return allowed;
+}
+
+/** The role and its rule; without one (a refusal, a super administrator) the server's own reason. */
+function decidedBy(answer: Json): string {
+  const role = textOf(answer, 'status', 'grant', 'role');
+  const reason = textOf(answer, 'status', 'reason');
+  if (role === undefined) return reason === undefined ? '' : `${printable(reason)}\n`;
+  const rule = memberOf(answer, 'status', 'grant', 'rule');
+  const members = ruleMembers.map((member) => [member, textsOf(rule, member)] as const).filter(([, values]) => values.length > 0);
+  const lines = [`role ${printable(role)}`, ...members.map(([member, values]) => `  ${member}: ${printable(JSON.stringify(values))}`)];
+  return lines.map((line) => `${line}\n`).join('');
+}

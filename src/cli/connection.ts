@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+
+import { decodeConfig, readEnvironment } from '../config.ts';
+import type { Config, Environment } from '../config.ts';
+import { mistake } from './failure.ts';
+import { identityOf } from './identity.ts';
+import type { Identity } from './identity.ts';
+import { ServerClient } from './server-client.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The options of every command that asks the server. */
+export type ConnectionOptions = {
+  readonly server?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly user?: string | undefined;
+};
+
+export type Connection = {
+  readonly client: ServerClient;
+  readonly identity: Identity;
+  /** Of the reserved groups and keys. */
+  readonly domain: string;
+};
+
+/** The settings that say where the server is; what else is wrong with them is the server's own affair. */
+const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
+
+/** Nothing is sent yet; a password that must be typed is asked for. */
+export async function connect(options: ConnectionOptions, surroundings: Surroundings): Promise<Connection> {
+  const environment = readEnvironment(surroundings.folder, surroundings.variables);
+  const config = settingsOf(options, environment, surroundings.folder);
+  const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config);
+  const identity = await identityOf(options.user, { environment, passwordFile: join(config.dataDir, 'admin-password'), url, surroundings });
+  return { client: new ServerClient({ url, identity, clock: surroundings.clock }), identity, domain: config.platformDomain };
+}
+
+function settingsOf({ domain }: ConnectionOptions, environment: Environment, folder: string): Config {
+  const settings: Record<string, string | undefined> = Object.fromEntries(settingsRead.map((name) => [name, environment[name]]));
+  if (domain !== undefined) settings['PLATFORM_DOMAIN'] = domain;
+  const decoded = decodeConfig(settings, folder);
+  if (!decoded.ok) throw mistake(decoded.mistakes.join('; '));
+  return decoded.config;
+}
+
+/** Never repeats what it was given: an address may hold a password. */
+function serverUrl(given: string | undefined, { host, port }: Config): URL {
+  if (given === undefined) {
+    if (port === 0) throw mistake('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
+    return new URL(`http://${reachable(host)}:${String(port)}/`);
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/u.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw mistake('--server and LEDGERPLANE_SERVER are addresses like http://127.0.0.1:8090');
+  }
+  if (url.username !== '' || url.password !== '') throw mistake('the address of the server must hold no credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD');
+  return url;
+}
+
+/** A server that listens everywhere listens here, too. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

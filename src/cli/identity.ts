@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+
+import type { Environment } from '../config.ts';
+import { mistake } from './failure.ts';
+import { askSecret } from './secret-prompt.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Whom the server is to take the command for. */
+export type Identity =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'user'; readonly name: string; readonly password: string; readonly passwordFile?: string };
+
+/** Who is meant by default: the administrator of the first start (decision 7.7). */
+const defaultUser = 'admin';
+export type IdentityContext = { readonly environment: Environment; readonly passwordFile: string; readonly url: URL; readonly surroundings: Surroundings };
+
+/** Asks only where the terminal is the one place left; a name that was typed counts before what the environment holds. */
+export async function identityOf(user: string | undefined, { environment, passwordFile, url, surroundings }: IdentityContext): Promise<Identity> {
+  const { LEDGERPLANE_TOKEN: token, LEDGERPLANE_PASSWORD: given } = environment;
+  if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
+  const name = user ?? defaultUser;
+  // HTTP Basic ends the name at the first colon.
+  if (name === '' || name.includes(':')) throw mistake('--user is the name of a user, without ":"');
+  if (given !== undefined) return { kind: 'user', name, password: given };
+  if (user === undefined) return administratorOf(passwordFile, url);
+  if (surroundings.input.isTTY !== true) throw mistake(`there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`);
+  return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, surroundings) };
+}
+
+/** A header takes visible characters alone, and what refuses others would repeat them. */
+function tokenText(token: string): string {
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw mistake('LEDGERPLANE_TOKEN holds characters that no token has');
+  return token;
+}
+
+/** The password of this machine's server is for this machine's server: it is sent nowhere else unasked. */
+function administratorOf(path: string, url: URL): Identity {
+  const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
+  if (!isLoopback(url.hostname)) throw mistake(`say who you are to ${url.origin}: ${others}`);
+  try {
+    return { kind: 'user', name: defaultUser, password: readFileSync(path, 'utf8').replace(/\r?\n$/u, ''), passwordFile: path };
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw mistake(`${path}, where the password of ${defaultUser} is kept, ${why}: ${others}`);
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/u.test(host);
+}

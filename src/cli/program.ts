@@ -1,0 +1,109 @@
+import { Command, CommanderError } from 'commander';
+
+import type { CanIOptions } from './can-i.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { CommandFailure } from './failure.ts';
+import type { RoleListOptions } from './role-commands.ts';
+import { settingsText } from './settings-text.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { TokenCreateOptions } from './token-commands.ts';
+import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
+
+export type ProgramOptions = {
+  readonly surroundings: Surroundings;
+  /** Runs until the server stops; the process goes on after it returns. */
+  readonly serve: () => Promise<void>;
+  readonly version: string;
+};
+
+const mistakeExitCode = 2;
+
+/** Reads the command line and runs what it says; the exit code is the answer. A bug is thrown. */
+export async function runProgram(args: readonly string[], { surroundings, serve, version }: ProgramOptions): Promise<number> {
+  const { output, notes } = surroundings;
+  const told = { exitCode: 0 };
+  const program = new Command('ledgerplane');
+  program.exitOverride().configureOutput({
+    writeOut: (text) => { output.write(text); }, writeErr: (text) => { notes.write(text); },
+    // Mistakes are told below, in this program's own form.
+    outputError: () => undefined,
+  });
+  const sayVersion = `ledgerplane ${version}`;
+  program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
+  // A switch that belongs to no command is told like a command that is none.
+  program.command('serve').description('run the server (default)').action(serve);
+  addCommands(program, surroundings, told);
+  program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
+  program.helpCommand('help [command]', "print this text, or a command's own");
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return told.exitCode;
+  } catch (error) {
+    if (!(error instanceof CommandFailure || error instanceof CommanderError)) throw error;
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const message = error instanceof CommandFailure ? error.message : misread(program, args, error);
+    notes.write(message.split('\n').map((line) => line === '' ? '' : `ledgerplane: ${line}\n`).join(''));
+    return error instanceof CommandFailure ? error.exitCode : mistakeExitCode;
+  }
+}
+
+function addCommands(program: Command, surroundings: Surroundings, told: { exitCode: number }): void {
+  const user = program.command('user').description('add a user, set a password');
+  connected(user.command('add <name>').description('add a user; the password is asked for, or read from standard input'))
+    .option('--display-name <text>', 'name to show').option('--email <address>', 'address of the user')
+    .option('--role <name>', 'role to give, as often as there are roles', gathered)
+    .option('--generate', 'draw a password and print it once')
+    .action(async (name: string, options: UserAddOptions) => (await import('./user-commands.ts')).addUser(name, options, surroundings));
+  connected(user.command('passwd <name>').description('set a password; it is asked for, or read from standard input'))
+    .option('--generate', 'draw a password and print it once')
+    .action(async (name: string, options: UserPasswdOptions) => (await import('./user-commands.ts')).changePassword(name, options, surroundings));
+
+  const token = program.command('token').description('make, end and list tokens of your own');
+  connected(token.command('create').description('make a token and print it, this once'))
+    .option('--description <text>', 'what it is for').option('--role <name>', 'role of yours that it has, as often as there are; all of yours without', gathered)
+    .option('--expires <when>', 'a span (12h, 30d) or a time (RFC 3339); without, it is good until it is revoked')
+    .action(async (options: TokenCreateOptions) => (await import('./token-commands.ts')).createToken(options, surroundings));
+  connected(token.command('revoke <name>').description('end a token of yours'))
+    .action(async (name: string, options: ConnectionOptions) => (await import('./token-commands.ts')).revokeToken(name, options, surroundings));
+  connected(token.command('list').description('list tokens of yours'))
+    .action(async (options: ConnectionOptions) => (await import('./token-commands.ts')).listTokens(options, surroundings));
+
+  const role = program.command('role').description('list the roles');
+  connected(role.command('list').description('list the roles there are'))
+    .option('--templates', 'role templates only').option('--all', 'hidden ones, too')
+    .action(async (options: RoleListOptions) => (await import('./role-commands.ts')).listRoles(options, surroundings));
+
+  connected(program.command('can-i <verb> <resource>').description('whether it is allowed, and by which role'))
+    .option('--name <name>', 'name of the object').option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
+    .option('--as <user>', 'ask about another user')
+    .addHelpText('after', '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.')
+    .action(async (verb: string, resource: string, options: CanIOptions) => {
+      told.exitCode = await (await import('./can-i.ts')).canI(verb, resource, options, surroundings) ? 0 : 1;
+    });
+}
+
+function connected(command: Command): Command {
+  return command
+    .option('--server <url>', 'address of the server; by default LEDGERPLANE_SERVER, or HOST and PORT of the settings')
+    .option('--user <name>', 'speak as this user, with LEDGERPLANE_PASSWORD or a password that is asked for')
+    .option('--domain <domain>', 'platform domain of the server; by default PLATFORM_DOMAIN of the settings');
+}
+
+function gathered(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** What was wrong with the words. The value of an option that is none is not repeated: it may be a secret. */
+function misread(program: Command, args: readonly string[], { code, message }: CommanderError): string {
+  const [first = '', second = ''] = args;
+  const command = named(program, first);
+  if (command === undefined || ['serve', 'version'].includes(first)) return `unknown command ${JSON.stringify(args.join(' '))}: try ledgerplane help`;
+  const path = ['ledgerplane', first, ...(named(command, second) === undefined ? [] : [second])].join(' ');
+  if (code === 'commander.help') return `${path} is not the whole of a command`;
+  const words = message.replace(/^error: /u, '').replace(/\.$/u, '').replace(/(?<=^unknown option '-[^=']*)=[^]*'/u, "'");
+  return `${words}: try ${path} --help`;
+}
+
+function named(command: Command, name: string): Command | undefined {
+  return command.commands.find((known) => known.name() === name);
+}

@@ -1,0 +1,34 @@
+import { mistake } from './failure.ts';
+
+/** What a review asks about (decision 6.11). */
+export type ReviewTarget =
+  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
+  | { readonly resourceAttributes: ResourceAttributes };
+
+type ResourceAttributes = {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name?: string;
+};
+
+export type ReviewWords = { readonly name?: string | undefined; readonly subresource?: string | undefined };
+
+/** `posts.content.svc.run`, `users`, either with `/<name>`, or a path that begins with `/`. */
+export function reviewTarget(verb: string, words: string, { name, subresource }: ReviewWords): ReviewTarget {
+  if (words.startsWith('/')) {
+    if (name !== undefined || subresource !== undefined) throw mistake('a path has neither --name nor --subresource');
+    return { nonResourceAttributes: { path: words, verb } };
+  }
+  const { resource = '', group = '', named } = wordsOf.exec(words)?.groups ?? {};
+  if (resource === '') throw mistake(`${JSON.stringify(words)} is no resource: write <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/"`);
+  if (named !== undefined && name !== undefined) throw mistake('the name is given twice: after the "/" and with --name');
+  return { resourceAttributes: { verb, group, resource, ...given({ subresource, name: named ?? name }) } };
+}
+
+const wordsOf = /^(?<resource>[^./]+)(?:\.(?<group>[^/]+))?(?:\/(?<named>[^/]+))?$/u;
+
+function given({ name, subresource }: ReviewWords): { readonly name?: string; readonly subresource?: string } {
+  return { ...(subresource === undefined ? {} : { subresource }), ...(name === undefined ? {} : { name }) };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { StringDecoder } from 'node:string_decoder';
+
+import { typedSecretLengthMax } from '../limits.ts';
+import { interrupted, mistake } from './failure.ts';
+import type { SecretInput, Surroundings } from './surroundings.ts';
+
+export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
+type Asking = Pick<Surroundings, 'input' | 'notes'>;
+
+/** A new password: drawn, asked for twice on a terminal, or else one line of standard input. */
+export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {
+  if (generate) return randomBytes(18).toString('base64url');
+  const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
+  if (password === '') throw mistake('no password was given: type one, write one line to standard input, or use --generate');
+  return password;
+}
+
+/** Asks on the terminal; nothing of the answer is shown, not even its length. */
+export async function askSecret(question: string, { input, notes }: Asking): Promise<string> {
+  notes.write(question);
+  input.setRawMode?.(true);
+  try {
+    return await typedLine(input);
+  } finally {
+    input.setRawMode?.(false);
+    notes.write('\n');
+  }
+}
+
+async function askTwice(user: string, asking: Asking): Promise<string> {
+  const password = await askSecret(`new password of ${JSON.stringify(user)}: `, asking);
+  if (password !== '' && await askSecret('once more: ', asking) !== password) throw mistake('the two passwords differ');
+  return password;
+}
+
+/** The first line of a pipe or a file, without its end. */
+async function firstLine(input: SecretInput): Promise<string> {
+  const line = await read(input, (text) => text, (typed, character) => {
+    if (character === '\n') return 'done';
+    typed.push(character);
+    return 'more';
+  });
+  return line.replace(/\r$/u, '');
+}
+
+/** What a terminal without echo leaves to the program: the keys that end, shorten and give up a line. */
+async function typedLine(input: SecretInput): Promise<string> {
+  return read(input, (text) => text.replaceAll(escapeSequences, ''), (typed, character) => {
+    if (character === '\r' || character === '\n') return 'done';
+    if (character === '\u0003') return 'interrupted';
+    if (character === '\u0004') return typed.length === 0 ? 'interrupted' : 'more';
+    if (character === '\u007f' || character === '\b') typed.pop();
+    else if (character === '\u0015') typed.length = 0;
+    else if (character >= ' ') typed.push(character);
+    return 'more';
+  });
+}
+
+type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'interrupted';
+
+/** Arrows and the like, which would otherwise leave letters in a password that nobody sees. */
+const escapeSequences = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.)/gu;
+
+/** Characters until the line ends or the stream does; what came with them stays for the next question. */
+async function read(input: SecretInput, meant: (text: string) => string, keystroke: Keystroke): Promise<string> {
+  const decoder = new StringDecoder('utf8');
+  const typed: string[] = [];
+  return new Promise((resolve, reject) => {
+    const leave = (settle: () => void): void => {
+      input.off('data', take).off('end', end).off('error', fail).pause();
+      settle();
+    };
+    const take = (chunk: Buffer | string): void => {
+      const characters = Array.from(meant(typeof chunk === 'string' ? chunk : decoder.write(chunk)));
+      for (const [place, character] of characters.entries()) {
+        const next = keystroke(typed, character);
+        if (next === 'more' && typed.length <= typedSecretLengthMax) continue;
+        const rest = characters.slice(place + 1).join('');
+        leave(() => {
+          if (rest !== '') input.unshift(Buffer.from(rest));
+          if (next === 'done') resolve(typed.join(''));
+          else reject(next === 'interrupted' ? interrupted() : mistake(`a password has at most ${String(typedSecretLengthMax)} characters`));
+        });
+        return;
+      }
+    };
+    const end = (): void => { leave(() => { resolve(typed.join('')); }); };
+    const fail = (cause: Error): void => { leave(() => { reject(mistake(`standard input cannot be read: ${cause.message}`)); }); };
+    if (input.readableEnded) resolve('');
+    else input.on('data', take).on('end', end).on('error', fail).resume();
+  });
+}

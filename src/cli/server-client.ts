@@ -1,0 +1,96 @@
+import type { Clock } from '../base/clock.ts';
+import { decodeJson } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
+import { commandAnswerBytesMax, commandAnswerMs, jsonDepthMax } from '../limits.ts';
+import { listOf, textOf } from './answer-member.ts';
+import { failed } from './failure.ts';
+import type { CommandFailure } from './failure.ts';
+import type { Identity } from './identity.ts';
+import { printable } from './text-table.ts';
+
+export type ServerClientOptions = { readonly url: URL; readonly identity: Identity; readonly clock: Clock };
+export type Call = { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'; readonly path: readonly string[]; readonly query?: Readonly<Record<string, string>>; readonly body?: unknown };
+type Answered = { readonly status: number; readonly bytes: Uint8Array };
+
+/** Sends one request at a time to a server that runs (decision 11.2), and turns a refusal into words. */
+export class ServerClient {
+  readonly #url: URL;
+  readonly #identity: Identity;
+  readonly #clock: Clock;
+
+  constructor({ url, identity, clock }: ServerClientOptions) {
+    this.#url = url;
+    this.#identity = identity;
+    this.#clock = clock;
+  }
+
+  /** The object that is answered; a refusal is thrown as what there is to say about it. */
+  async send(call: Call): Promise<Json> {
+    const { status, bytes } = await this.#exchange(call);
+    const decoded = bytes.length === 0 ? undefined : decodeJson(bytes, { depthMax: jsonDepthMax });
+    const body = decoded?.ok === true ? decoded.value : undefined;
+    if (status < 200 || status > 299) throw this.#refusal(status, body);
+    if (body !== undefined) return body;
+    if (bytes.length === 0) return {};
+    throw failed(`${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`);
+  }
+
+  async #exchange({ method, path, query = {}, body }: Call): Promise<Answered> {
+    const target = new URL([this.#url.pathname.replace(/\/$/u, ''), ...path.map(encodeURIComponent)].join('/'), this.#url);
+    for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
+    const giveUp = new AbortController();
+    const timer = this.#clock.after(commandAnswerMs, () => { giveUp.abort(); });
+    try {
+      // A redirect is not followed: what is sent is for the server that was named.
+      const response = await fetch(target, {
+        method, redirect: 'manual', signal: giveUp.signal, headers: headersOf(this.#identity, method, body !== undefined),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, bytes: await bounded(response) };
+    } catch (error) {
+      throw failed(giveUp.signal.aborted ? `${this.#url.origin} did not answer within ${String(commandAnswerMs / 1_000)} s` : `cannot reach ${this.#url.origin}: ${reasonOf(error)}`);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #refusal(status: number, body: Json | undefined): CommandFailure {
+    const words = textOf(body, 'message') ?? textOf(body, 'detail') ?? 'no reason was given';
+    const reason = textOf(body, 'reason');
+    const lines = [`${printable(words)} (${[String(status), ...(reason === undefined ? [] : [printable(reason)])].join(' ')})`];
+    for (const violation of listOf(body, 'errors')) {
+      const detail = textOf(violation, 'detail');
+      if (detail !== undefined && !words.includes(detail)) lines.push(`${printable(textOf(violation, 'pointer') ?? '')}: ${printable(detail)}`);
+    }
+    if (status === 401 && this.#identity.kind === 'user' && this.#identity.passwordFile !== undefined) {
+      lines.push(`the password in ${this.#identity.passwordFile} is no longer that of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`);
+    }
+    return failed(lines.join('\n'));
+  }
+}
+
+function headersOf(identity: Identity, method: string, hasBody: boolean): Readonly<Record<string, string>> {
+  const authorization = identity.kind === 'token' ? `Bearer ${identity.token}` : `Basic ${Buffer.from(`${identity.name}:${identity.password}`).toString('base64')}`;
+  const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  return { authorization, accept: 'application/json', 'user-agent': 'ledgerplane', ...(hasBody ? { 'content-type': contentType } : {}) };
+}
+
+async function bounded(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > commandAnswerBytesMax) throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The system's word for it; never the request, which holds credentials. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause ?? error : undefined;
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'nobody listens there (ECONNREFUSED); is the server running?';
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  return cause instanceof Error && cause.message !== '' ? printable(cause.message) : 'the connection failed';
+}

@@ -1,0 +1,25 @@
+/** What `help` says of the settings, below the commands. */
+export const settingsText = `
+Settings are environment variables, or lines of a .env file in the working directory:
+
+  HOST                 address to listen on                              127.0.0.1
+  PORT                 port to listen on; 0 takes a free one             8090
+  DATA_DIR             folder of the log and the read models             ./data
+  EVENT_LOG            embedded: keeps the log in DATA_DIR               embedded:
+  PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run
+  PLUGINS_DIRS         folders of plugin folders, separated by commas
+  ADMIN_PASSWORD       password of admin, at the first start only        drawn, kept in DATA_DIR/admin-password
+  LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
+  TLS                  off                                               off
+  OIDC_ISSUER          https address of an OpenID Connect issuer
+  OIDC_AUDIENCE        audience that its tokens must name
+  OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
+  OIDC_JWKS_URL        where its keys are                                as the issuer says
+
+Every other command asks a running server, and has settings of its own:
+
+  LEDGERPLANE_SERVER    its address, unless --server gives it            http://HOST:PORT
+  LEDGERPLANE_TOKEN     personal access token to show it
+  LEDGERPLANE_PASSWORD  password of --user, asked for when it is not set
+
+Without any of them the commands speak as admin, with the password in DATA_DIR/admin-password.`;

@@ -1,0 +1,63 @@
+import type { Json } from '../base/json.ts';
+import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
+import { connect } from './connection.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { expiryAt } from './expiry.ts';
+import { failed, mistake } from './failure.ts';
+import type { Surroundings } from './surroundings.ts';
+import { printable, textTable } from './text-table.ts';
+
+export type TokenCreateOptions = ConnectionOptions & {
+  readonly description?: string | undefined;
+  readonly role?: readonly string[] | undefined;
+  readonly expires?: string | undefined;
+};
+
+/** The caller's own (decision 6.9). */
+function tokensOf(domain: string): readonly string[] {
+  return ['apis', `uc.api.${domain}`, 'v1alpha1', 'personalaccesstokens'];
+}
+
+/** Standard output holds the token alone, which is shown this once. */
+export async function createToken(options: TokenCreateOptions, surroundings: Surroundings): Promise<void> {
+  const { description, role: roles = [], expires } = options;
+  const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
+  if (expires !== undefined && expiresAt === undefined) throw mistake('--expires is a span from now (90m, 12h, 30d or 8w) or a time to come, like 2030-01-31T12:00:00Z');
+  const { client, domain } = await connect(options, surroundings);
+  const spec = { ...(description === undefined ? {} : { description }), ...(roles.length === 0 ? {} : { roles }), ...(expiresAt === undefined ? {} : { expiresAt }) };
+  const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { spec } });
+  const token = textOf(made, 'status', 'token');
+  if (token === undefined) throw failed('the server made a token and did not say it: revoke it');
+  surroundings.output.write(`${printable(token)}\n`);
+  const name = printable(textOf(made, 'metadata', 'name') ?? '');
+  const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
+  surroundings.notes.write(`made the token ${JSON.stringify(name)}, good ${ends}; it is not shown again\n`);
+}
+
+export async function revokeToken(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  if (/^\.{0,2}$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a token's name`);
+  // The text of a token is a secret, and would become part of a path that is logged.
+  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is the text of a token: give its name, which token list shows');
+  const { client, domain } = await connect(options, surroundings);
+  await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
+  surroundings.notes.write(`revoked the token ${JSON.stringify(name)}\n`);
+}
+
+export async function listTokens(options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  const { client, domain } = await connect(options, surroundings);
+  const tokens = listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items');
+  const rows = tokens.map((token) => [
+    textOf(token, 'metadata', 'name') ?? '',
+    textOf(token, 'spec', 'description') ?? '',
+    memberOf(token, 'spec', 'roles') === undefined ? 'all of the owner' : textsOf(token, 'spec', 'roles').join(','),
+    textOf(token, 'spec', 'expiresAt') ?? 'never',
+    stateOf(token, surroundings.clock.now()),
+  ]);
+  surroundings.output.write(textTable(['NAME', 'DESCRIPTION', 'ROLES', 'EXPIRES', 'STATE'], rows));
+}
+
+function stateOf(token: Json, nowMs: number): string {
+  if (memberOf(token, 'spec', 'revoked') === true || memberOf(token, 'metadata', 'deletionTimestamp') !== undefined) return 'revoked';
+  const expiresAt = textOf(token, 'spec', 'expiresAt');
+  return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs ? 'expired' : 'good';
+}

@@ -1,0 +1,59 @@
+import { connect } from './connection.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
+import { CommandFailure, failed, mistake } from './failure.ts';
+import { newPassword } from './secret-prompt.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export type UserAddOptions = ConnectionOptions & {
+  readonly displayName?: string | undefined;
+  readonly email?: string | undefined;
+  readonly role?: readonly string[] | undefined;
+  readonly generate?: boolean | undefined;
+};
+
+export type UserPasswdOptions = ConnectionOptions & { readonly generate?: boolean | undefined };
+
+const users = ['api', 'v1alpha1', 'users'];
+
+export async function addUser(name: string, options: UserAddOptions, surroundings: Surroundings): Promise<void> {
+  checkName(name);
+  const { displayName, email, role: roles = [], generate = false } = options;
+  const connection = await connect(options, surroundings);
+  const password = await newPassword({ user: name, generate }, surroundings);
+  await connection.client.send({
+    method: 'POST', path: users,
+    body: { apiVersion: 'v1alpha1', kind: 'User', metadata: { name }, spec: { ...(displayName === undefined ? {} : { displayName }), ...(email === undefined ? {} : { email }), password } },
+  });
+  // First of all: the user is there now, and nobody else knows the password.
+  if (generate) surroundings.output.write(`${password}\n`);
+  surroundings.notes.write(`added the user ${JSON.stringify(name)}\n`);
+  if (roles.length > 0) await giveRoles(name, roles, connection);
+}
+
+export async function changePassword(name: string, options: UserPasswdOptions, surroundings: Surroundings): Promise<void> {
+  checkName(name);
+  const { generate = false } = options;
+  const { client, identity, domain } = await connect(options, surroundings);
+  const password = await newPassword({ user: name, generate }, surroundings);
+  const own = identity.kind === 'user' && identity.name === name;
+  await client.send(own
+    ? { method: 'PUT', path: ['apis', `uc.api.${domain}`, 'v1alpha1', 'users', '-', 'password'], body: { currentPassword: identity.password, password } }
+    : { method: 'PATCH', path: [...users, name], body: { spec: { password } } });
+  if (generate) surroundings.output.write(`${password}\n`);
+  surroundings.notes.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
+  if (own && identity.passwordFile !== undefined) surroundings.notes.write(`the password in ${identity.passwordFile} counts no more: remove the file\n`);
+}
+
+async function giveRoles(name: string, roles: readonly string[], { client, domain }: Connection): Promise<void> {
+  try {
+    await client.send({ method: 'POST', path: ['apis', `api.console.${domain}`, 'v1alpha1', 'users', name, 'permissions'], body: { roles } });
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw failed(`the user was added, but without roles: ${error.message}`);
+  }
+}
+
+/** The server checks names; these alone would become another path on the way. */
+function checkName(name: string): void {
+  if (/^(?:|-|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a user's name`);
+}

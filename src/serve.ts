@@ -1,0 +1,120 @@
+import { constants } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+
+import { pino } from 'pino';
+
+import { systemClock } from './base/clock.ts';
+import { StartError, decodeConfig, readEnvironment } from './config.ts';
+import type { Config } from './config.ts';
+import { shutdownMs } from './limits.ts';
+import { startServer } from './server.ts';
+import type { RunningServer } from './server.ts';
+
+/** Time left of `shutdownMs` to flush the logs and exit. */
+const exitMarginMs = 500;
+
+/** How often a stalled reader of the logs is tried again when the process ends: a tenth of a second each time. */
+const flushRefusalsMax = 3;
+/** Log lines kept for a reader that stalls; what comes past it is dropped. */
+const logBufferBytesMax = 1_048_576;
+
+type Logger = ReturnType<typeof openLog>;
+/** The plugin whose code an error came from; undefined when it is the platform's own. */
+type Blame = (error: unknown) => string | undefined;
+
+/** `ledgerplane serve`: standard output holds the one ready line, standard error the logs. */
+export async function serve(): Promise<void> {
+  const folder = process.cwd();
+  const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
+  if (!decoded.ok) throw new StartError(decoded.mistakes.join('\n'), { exitCode: 2 });
+  const { log, flush } = openLog(decoded.config);
+  // Until there are plugins every stray error is the platform's own.
+  let blame: Blame = () => undefined;
+  const onFatal = exitOnBugs({ log, flush }, (error) => blame(error));
+  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onPlugins: (found) => { blame = found; } });
+  stopOnSignal(starting, { log, flush });
+  const server = await starting;
+  // From here on garbage comes from requests: the heap is collected when it has grown by two fifths, not when it has doubled.
+  // Before, while indexes are built, almost everything stays, and collecting more often would only delay the start.
+  setFlagsFromString('--heap-growing-percent=40');
+  const { events, types } = server.ready;
+  process.stdout.write(`ledgerplane ready on ${server.url} (embedded log, ${events.toString()} events, ${types.toString()} types)\n`);
+}
+
+function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {
+  let flushing = false;
+  let refusals = 0;
+  // A reader of the logs that stalls costs a bounded buffer, and the end of the process a bounded time.
+  const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
+  const destination = pino.destination({ dest: process.stderr.fd, sync: false, maxLength: logBufferBytesMax, retryEAGAIN });
+  // One that went away must not take the server with it; to flush would be to try for ever.
+  let isGone = false;
+  destination.on('error', () => { isGone = true; }).on('write', () => { isGone = false; });
+  process.stdout.on('error', () => undefined);
+  const flush = (): void => {
+    flushing = true;
+    try {
+      if (!isGone) destination.flushSync();
+    } catch {
+      // Standard error is gone or not open yet: there is nobody to tell.
+    }
+    // Else the library would flush once more at the exit, and try for ever.
+    destination.destroy();
+  };
+  return { log: pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination), flush };
+}
+
+/**
+ * A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. A
+ * plugin's was thrown outside every call of the platform's, which therefore goes on: it is told by the plugin's name.
+ */
+function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => void {
+  const exit = (kind: string, error: unknown): never => {
+    log.fatal({ err: error }, kind);
+    flush();
+    process.exit(1);
+  };
+  const judge = (kind: string) => (error: unknown): void => {
+    const plugin = blame(error);
+    if (plugin === undefined) exit(kind, error);
+    else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
+  };
+  process.on('uncaughtException', judge('uncaught exception'));
+  process.on('unhandledRejection', judge('unhandled rejection'));
+  return (error) => exit('the log or the read models failed', error);
+}
+
+/** A plugin's error is a foreign object: looking at it may throw. */
+function shown(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/** The first signal drains, also during the start; the second one ends the process at once. */
+function stopOnSignal(starting: Promise<RunningServer>, { log, flush }: Logger): void {
+  let stopping = false;
+  const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (stopping) {
+      flush();
+      process.exit(128 + constants.signals[signal]);
+    }
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const leave = (outcome: string): void => {
+      log.info(outcome);
+      flush();
+      process.exit(0);
+    };
+    // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
+    systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before everything was finished'); });
+    starting.then((server) => server.close().then(() => { leave('stopped'); })).catch((error: unknown) => {
+      log.error({ err: error }, 'could not stop in order');
+      flush();
+      process.exit(1);
+    });
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+}
