@@ -105,12 +105,15 @@ class Replacement {
     const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [this.#user] }], type.indexes);
     if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
     const names = reader.names(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [], window: { kind: 'all' } });
-    return names.map((name) => reader.get(type.key, name)).map((stored) => stored && bindingOf(stored)).filter((binding) => binding?.subjects.some((subject) => this.#isUser(subject)) === true)
-      .filter((binding) => binding !== undefined);
+    return names.flatMap((name) => {
+      const stored = reader.get(type.key, name);
+      const binding = stored === undefined ? undefined : bindingOf(stored);
+      return binding?.subjects.some((subject) => this.#isUser(subject)) === true ? [binding] : [];
+    });
   }
 
   #isUser(subject: JsonValue): boolean {
-    return isObject(subject) && subject['kind'] === 'User' && subject['name'] === this.#user;
+    return isObject(subject) && subject['kind'] === 'User' && (subject['apiGroup'] ?? '') === '' && subject['name'] === this.#user;
   }
 
   #creation(role: string): Step {
