@@ -1,4 +1,5 @@
-import type { Authenticated } from '../auth/authenticate.ts';
+import type { NotAuthenticated } from '../auth/authenticated.ts';
+import { userKey } from '../auth/types/platform-types.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { notFound } from '../command/refuse.ts';
@@ -19,7 +20,7 @@ import { problem } from './problem.ts';
 import { readObject } from './read-object.ts';
 
 /** Counts towards the same bounds as a log-in, whatever comes of it. */
-export type VerifyPassword = (username: string, password: string, address: string) => Promise<{ readonly ok: true } | Extract<Authenticated, { readonly ok: false }>>;
+export type VerifyPassword = (username: string, password: string, address: string) => Promise<{ readonly ok: true } | NotAuthenticated>;
 
 export type AccountRoutesDependencies = ResourcePorts & {
   readonly domain: string;
@@ -31,7 +32,7 @@ export type AccountRoutesDependencies = ResourcePorts & {
 export function accountRoutes({ domain, registry, verifyPassword, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/users/-`;
   const own = (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
-    const served = platformType(registry, 'users');
+    const served = platformType(registry, userKey);
     if (!served.ok) return served.answer;
     const { subject } = exchange;
     if (subject.kind !== 'user') return refusal(problem('not-found', 'only those who are logged in have an account'));
@@ -130,7 +131,7 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   return passwordAnswer(await ports.execute(type, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: preconditionsOf(exchange) }, asPlatform), target);
 }
 
-function refusedPassword(refused: Extract<Authenticated, { readonly ok: false }>): Answer {
+function refusedPassword(refused: NotAuthenticated): Answer {
   if (refused.reason === 'unauthorized') return refusal(invalidBody('the password change', [{ pointer: '/currentPassword', detail: 'is wrong' }]));
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }

@@ -1,5 +1,5 @@
 import { dottedPath } from '../command/refuse.ts';
-import { assignedRolesMax } from '../limits.ts';
+import { assignedRolesMax, passwordLengthMin } from '../limits.ts';
 import type { Violation } from '../resource/resource-type.ts';
 import { compileSchema } from '../resource/schema.ts';
 import type { Decoded } from './decode-list-query.ts';
@@ -12,7 +12,7 @@ export type PasswordChange = { readonly currentPassword: string; readonly passwo
 
 export const decodePasswordChange = decoder<PasswordChange>('the password change', {
   type: 'object',
-  properties: { currentPassword: { type: 'string' }, password: { type: 'string' } },
+  properties: { currentPassword: { type: 'string' }, password: { type: 'string', minLength: passwordLengthMin } },
   required: ['currentPassword', 'password'],
 });
 

@@ -1,5 +1,6 @@
 import { subjectNamed } from '../auth/named-subject.ts';
 import type { PermissionReader } from '../auth/permission-reader.ts';
+import { roleBindingKey, roleKey } from '../auth/types/platform-types.ts';
 import { replaceBindings } from '../auth/user-bindings.ts';
 import type { Role } from '../access/role.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
@@ -43,7 +44,7 @@ class PermissionRoutes {
   }
 
   show(exchange: Exchange, name: string): Answer {
-    const roles = platformType(this.#dependencies.registry, 'roles');
+    const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
     const subject = name === '-' ? exchange.subject : this.#known(name);
     return subject === undefined ? unknownUser(name) : this.#permissionsOf(subject, roles.type);
@@ -51,9 +52,9 @@ class PermissionRoutes {
 
   async replace(exchange: Exchange, given: string): Promise<Answer> {
     const { registry, reader, execute, permissions } = this.#dependencies;
-    const roles = platformType(registry, 'roles');
+    const roles = platformType(registry, roleKey);
     if (!roles.ok) return roles.answer;
-    const bindings = platformType(registry, 'rolebindings');
+    const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
     // Whom an identity provider vouches for is known by being given a first role.
@@ -74,7 +75,7 @@ class PermissionRoutes {
 
   /** By module for people to choose from; those of no module last. */
   templates(): Answer {
-    const roles = platformType(this.#dependencies.registry, 'roles');
+    const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
     const { type } = roles;
     const templates = [...this.#dependencies.permissions.roles()].filter(({ isTemplate, isHidden }) => isTemplate && !isHidden).sort(byTitle);

@@ -1,4 +1,5 @@
 import type { TypeRegistry } from '../plugin/type-registry.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { refusal, type Answer } from './answer.ts';
 import { notYetServing } from './generated.ts';
@@ -8,8 +9,8 @@ import { problem } from './problem.ts';
 export const platformApiVersion = 'v1alpha1';
 
 /** One of the platform's own types, or what is answered while it is not served. */
-export function platformType(registry: TypeRegistry, plural: string): { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly answer: Answer } {
-  const registration = registry.byPath('', platformApiVersion, plural);
+export function platformType(registry: TypeRegistry, key: TypeKey): { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly answer: Answer } {
+  const registration = registry.byKey(key);
   if (registration?.serving === true) return { ok: true, type: registration.type };
   return { ok: false, answer: refusal(registration === undefined ? problem('not-found', 'the server could not find the requested resource') : notYetServing(registration)) };
 }

@@ -1,4 +1,5 @@
 import { notFound } from '../command/refuse.ts';
+import { tokenKey } from '../auth/types/platform-types.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import { nameProblem } from '../resource/names.ts';
 import { refusal, type Answer } from './answer.ts';
@@ -12,13 +13,11 @@ import { problem } from './problem.ts';
 
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
 
-const plural = 'personalaccesstokens';
-
 /** One's own personal access tokens, like the generated API of the type; nobody else's are there (decision 7.2). */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
-  const path = `/apis/uc.api.${domain}/${platformApiVersion}/${plural}`;
+  const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
   const onCollection = (serve: (exchange: Exchange, owned: ResourcePorts, type: ItemTarget['type']) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
-    const served = platformType(registry, plural);
+    const served = platformType(registry, tokenKey);
     if (!served.ok) return served.answer;
     const { subject } = exchange;
     if (subject.kind !== 'user') return refusal(problem('not-found', 'only those who are logged in have tokens'));
