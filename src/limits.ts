@@ -249,3 +249,5 @@ export const typedSecretLengthMax = 1_024;
 /** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
+/** What a refusal shows of a rule that its writer does not hold: enough to know it by. */
+export const ruleShownLengthMax = 1_024;

@@ -2,6 +2,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits.ts';
 import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/plugin.ts';
 import { isMembers } from '../../resource/schema-check.ts';
+import type { ResourceObject } from '../../resource/object.ts';
 import { core, membersAt, nameSchema } from './shared.ts';
 
 type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };
@@ -48,3 +49,13 @@ export const roleBindingStrategy: Strategy = {
     return { ok: true, object: { ...after, roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') }, subjects: named } };
   },
 };
+
+/** The role it is to. */
+export function roleNameOf(binding: ResourceObject): string {
+  const { name } = membersAt(binding, 'roleRef');
+  return typeof name === 'string' ? name : '';
+}
+
+export function userNamesOf({ subjects }: ResourceObject): readonly string[] {
+  return Array.isArray(subjects) ? subjects.filter(isMembers).map(({ name }) => name).filter((name) => typeof name === 'string') : [];
+}

@@ -4,6 +4,7 @@ import type { Subject } from '../../command/subject.ts';
 import { descriptionLengthMax, tokenRolesMax } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
+import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
 import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './shared.ts';
 
@@ -96,4 +97,10 @@ function changesOfWhatIsFixed(stored: Members, spec: Members): readonly Violatio
 
 function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
+}
+
+/** The roles it is confined to; none when it has all of its owner's. */
+export function tokenRolesOf(token: ResourceObject): readonly string[] {
+  const { roles } = membersAt(token, 'spec');
+  return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
 }

@@ -1,6 +1,7 @@
 import type { Completion, Strategy } from '../../command/strategy.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import type { ResourceObject } from '../../resource/object.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './shared.ts';
 
 /** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
@@ -60,4 +61,12 @@ export const userStrategy: Strategy = {
 function statusOf({ before, after, subject }: Completion): Members {
   const { passwordRevision, passwordSetAt } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
   return defined({ passwordRevision, passwordSetAt });
+}
+
+export function isDisabled(user: ResourceObject): boolean {
+  return membersAt(user, 'spec')['disabled'] === true;
+}
+
+export function passwordRevisionOf(user: ResourceObject): unknown {
+  return membersAt(user, 'status')['passwordRevision'];
 }

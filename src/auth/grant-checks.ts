@@ -1,0 +1,61 @@
+import { roleOf } from '../access/role-object.ts';
+import type { Rule } from '../access/rule.ts';
+import { refuse, type Refused } from '../command/refuse.ts';
+import { actorOf } from '../command/subject.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import { ruleShownLengthMax } from '../limits.ts';
+import type { DecidedChange } from '../write-rules.ts';
+import type { PermissionReader, Rights } from './permission-reader.ts';
+import { roleBindingKey, roleKey, tokenKey, userKey } from './types/platform-types.ts';
+import { roleNameOf } from './types/role-binding-type.ts';
+import { tokenRolesOf } from './types/token-type.ts';
+import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
+
+type Known = { readonly permissions: PermissionReader; readonly domain: string };
+
+/** Why the writer does not hold what the change would give to somebody; undefined when they do. What takes away gives nothing. */
+export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused | undefined {
+  const { type, subject, before, after } = change;
+  if (after === undefined || subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
+  const rights = known.permissions.rightsOf(subject);
+  if (rights.isSuperAdministrator) return undefined;
+  if (type === tokenKey) return before === undefined ? roleBeyond(change, after, rights) : undefined;
+  const lacking = rights.lacks(givenBy(change, after, known));
+  return lacking === undefined ? undefined : forbidden(change, `cannot give what they do not hold: ${shown(lacking)}`);
+}
+
+/** The rules that somebody holds by this change, whether or not they held them before it. */
+function givenBy(change: DecidedChange, after: ResourceObject, { permissions, domain }: Known): readonly Rule[] {
+  const { name } = after.metadata;
+  switch (change.type) {
+    // Whoever has it, depends on it or is added to by it gets all that comes with it.
+    case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
+    case roleBindingKey: return permissions.rulesOf([roleNameOf(after)]);
+    case userKey: return opensAccount(change, after) ? permissions.rulesOf(permissions.bound(name)) : [];
+    default: return [];
+  }
+}
+
+/**
+ * Whether somebody can log in as the user who could not before: with another password, or because there is such a user, or
+ * they are disabled no more. A new password shows by its revision when it is kept by now and the write is judged again.
+ */
+function opensAccount({ before, isNewPassword }: DecidedChange, after: ResourceObject): boolean {
+  if (before === undefined || isNewPassword || passwordRevisionOf(before) !== passwordRevisionOf(after)) return true;
+  return isDisabled(before) && !isDisabled(after);
+}
+
+function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rights): Refused | undefined {
+  const lacking = tokenRolesOf(after).find((role) => !roles.has(role));
+  return lacking === undefined ? undefined : forbidden(change, `cannot give a token a role they do not hold: ${JSON.stringify(lacking)}`);
+}
+
+/** As Kubernetes begins it: the object, then who and why. */
+function forbidden({ type, subject, after }: DecidedChange, why: string): Refused {
+  return refuse('forbidden', `${type} ${JSON.stringify(after?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
+}
+
+function shown({ kind: _kind, ...rule }: Rule): string {
+  const text = JSON.stringify(rule);
+  return text.length > ruleShownLengthMax ? `${text.slice(0, ruleShownLengthMax)}…` : text;
+}
