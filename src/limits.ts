@@ -206,8 +206,8 @@ export const ruleEntriesMax = 256;
 export const ruleTextLengthMax = 1_024;
 /** Users of one role binding: each is an index value of its own. */
 export const roleBindingSubjectsMax = 256;
-/** A user's name with what an identity provider may put into it; as an index value it stays within 1,024 bytes. */
-export const subjectNameLengthMax = 253;
+/** A user's name: `oidc:` and the longest claim; as an index value it stays within 1,024 bytes. */
+export const subjectNameLengthMax = 258;
 /** Roles a personal access token is confined to. */
 export const tokenRolesMax = 256;
 export const displayNameLengthMax = 253;
