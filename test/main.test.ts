@@ -30,17 +30,34 @@ t.test('version and help answer on standard output', async (t) => {
   }
   const help = runCommandLine(['help'], { cwd });
   t.equal(await help.exited(), 0);
-  for (const name of ['serve', 'version', 'help', 'HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS']) {
+  for (const name of ['serve', 'version', 'help', 'user', 'token', 'role', 'can-i', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL', 'LEDGERPLANE_SERVER', 'LEDGERPLANE_TOKEN', 'LEDGERPLANE_PASSWORD', 'HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS']) {
     t.match(help.stdout(), new RegExp(`^  ${name} `, 'mu'));
   }
 });
 
 t.test('an unknown command exits with 2 and says so', async (t) => {
-  for (const args of [['destroy'], ['serve', 'now'], ['--port=1']]) {
+  for (const args of [['destroy'], ['serve', 'now'], ['--port=1'], ['version', 'now'], ['help', 'destroy']]) {
     const run = runCommandLine(args, { cwd: t.testdir() });
     t.equal(await run.exited(), 2);
     t.equal(run.stdout(), '');
     t.equal(run.stderr(), `ledgerplane: unknown command "${args.join(' ')}": try ledgerplane help\n`);
+  }
+});
+
+t.test('a mistake in a command about objects exits with 2, and a server that is not there with 1', async (t) => {
+  const cwd = t.testdir({ data: { 'admin-password': 'a secret of the test\n' } });
+  const expected: readonly (readonly [args: readonly string[], code: number, stderr: RegExp])[] = [
+    [['user', 'add'], 2, /^ledgerplane: missing required argument 'name': try ledgerplane user add --help\n$/u],
+    [['user', 'add', 'bob', '--password=secret'], 2, /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u],
+    [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER are addresses/u],
+    [['user', 'add', 'bob'], 2, /^ledgerplane: no password was given/u],
+    [['role', 'list', '--server', 'http://127.0.0.1:9'], 1, /^ledgerplane: cannot reach http:\/\/127\.0\.0\.1:9: [^\n]+\n$/u],
+  ];
+  for (const [args, code, stderr] of expected) {
+    const run = runCommandLine(args, { cwd });
+    t.equal(await run.exited(), code, args.join(' '));
+    t.equal(run.stdout(), '');
+    t.match(run.stderr(), stderr);
   }
 });
 

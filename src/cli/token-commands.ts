@@ -51,9 +51,10 @@ export async function listTokens(options: ConnectionOptions, surroundings: Surro
     textOf(token, 'spec', 'description') ?? '',
     memberOf(token, 'spec', 'roles') === undefined ? 'all of the owner' : textsOf(token, 'spec', 'roles').join(','),
     textOf(token, 'spec', 'expiresAt') ?? 'never',
+    textOf(token, 'status', 'lastUsedAt') ?? '',
     stateOf(token, surroundings.clock.now()),
   ]);
-  surroundings.output.write(textTable(['NAME', 'DESCRIPTION', 'ROLES', 'EXPIRES', 'STATE'], rows));
+  surroundings.output.write(textTable(['NAME', 'DESCRIPTION', 'ROLES', 'EXPIRES', 'LAST USED', 'STATE'], rows));
 }
 
 function stateOf(token: Json, nowMs: number): string {

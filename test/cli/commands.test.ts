@@ -83,16 +83,16 @@ t.test('token create prints the token alone', async (t) => {
 t.test('token revoke and list', async (t) => {
   const items = [
     { metadata: { name: 'a' }, spec: { description: 'one', roles: ['guest', 'post-editor'], expiresAt: '2001-01-01T00:00:00.000Z' } },
-    { metadata: { name: 'b' }, spec: { revoked: true } }, { metadata: { name: 'c' }, spec: { roles: [] } },
+    { metadata: { name: 'b' }, spec: { revoked: true }, status: { lastUsedAt: '2002-01-01T00:00:00.000Z' } }, { metadata: { name: 'c' }, spec: { roles: [] } },
   ];
   const { seen, run } = await standIn(t, ({ method }) => ({ body: method === 'GET' ? { items } : {} }));
   t.strictSame(await run(['token', 'revoke', 'token x']), { code: 0, out: '', err: 'revoked the token "token x"\n' });
   t.strictSame([seen[0]?.method, seen[0]?.url, seen[0]?.body], ['PATCH', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens/token%20x', { spec: { revoked: true } }]);
   t.equal((await run(['token', 'list'])).out, [
-    'NAME  DESCRIPTION  ROLES              EXPIRES                   STATE',
-    'a     one          guest,post-editor  2001-01-01T00:00:00.000Z  expired',
-    'b     -            all of the owner   never                     revoked',
-    'c     -            -                  never                     good', '',
+    'NAME  DESCRIPTION  ROLES              EXPIRES                   LAST USED                 STATE',
+    'a     one          guest,post-editor  2001-01-01T00:00:00.000Z  -                         expired',
+    'b     -            all of the owner   never                     2002-01-01T00:00:00.000Z  revoked',
+    'c     -            -                  never                     -                         good', '',
   ].join('\n'));
   const text = `pat_${'0'.repeat(32)}_secret`;
   const refused = await run(['token', 'revoke', text]);

@@ -20,16 +20,20 @@ export type CommandLineOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** What is piped into it; nothing by default. */
+  readonly input?: string;
 };
 
 const program = resolve(import.meta.dirname, '../../src/main.js');
 
-export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: CommandLineOptions): CommandLine {
+export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArgs = [], input = '' }: CommandLineOptions): CommandLine {
   // Only what is given: the variables of whoever runs the tests are not the server's. The shell takes away the options with
   // which the test runner instruments every child it sees, signal listeners among them.
   const child = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"', process.execPath, ...nodeArgs, program, ...args], {
-    cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'],
+    cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // Who does not read it may be gone before it is written.
+  child.stdin.on('error', () => undefined).end(input);
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => { texts.stdout += text; });
   child.stderr.setEncoding('utf8').on('data', (text: string) => { texts.stderr += text; });
