@@ -24,9 +24,9 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
   const told = { exitCode: 0 };
   const program = new Command('ledgerplane');
   program.exitOverride().configureOutput({
-    writeOut: (text) => { output.write(text); }, writeErr: (text) => { notes.write(text); },
-    // Mistakes are told below, in this program's own form.
-    outputError: () => undefined,
+    writeOut: (text) => { output.write(text); },
+    // Mistakes are told below, in one line and in this program's own form.
+    writeErr: () => undefined, outputError: () => undefined,
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
@@ -99,7 +99,7 @@ function misread(program: Command, args: readonly string[], { code, message }: C
   const command = named(program, first);
   if (command === undefined || ['serve', 'version'].includes(first)) return `unknown command ${JSON.stringify(args.join(' '))}: try ledgerplane help`;
   const path = ['ledgerplane', first, ...(named(command, second) === undefined ? [] : [second])].join(' ');
-  if (code === 'commander.help') return `${path} is not the whole of a command`;
+  if (code === 'commander.help') return `${path} is not the whole of a command: try ${path} --help`;
   const words = message.replace(/^error: /u, '').replace(/\.$/u, '').replace(/(?<=^unknown option '-[^=']*)=[^]*'/u, "'");
   return `${words}: try ${path} --help`;
 }
