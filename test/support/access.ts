@@ -203,7 +203,10 @@ export type RoleTies = { readonly dependencies?: readonly string[]; readonly agg
 export function role(name: string, rules: readonly RuleText[] = [], { dependencies, aggregateTo = [], labels = {}, annotations = {} }: RoleTies = {}): JsonObject {
   const tied = Object.fromEntries(aggregateTo.map((to) => [`rbac.authorization.${domain}/aggregate-to-${to}`, 'true']));
   const depending = dependencies === undefined ? {} : { [`rbac.authorization.${domain}/dependencies`]: JSON.stringify(dependencies) };
-  return { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name, labels: { ...tied, ...labels }, annotations: { ...depending, ...annotations } }, rules };
+  const metadata = { labels: { ...tied, ...labels }, annotations: { ...depending, ...annotations } };
+  // An empty map is stored as none.
+  const present = Object.fromEntries(Object.entries(metadata).filter(([, map]) => Object.keys(map).length > 0));
+  return { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name, ...present }, rules };
 }
 
 export function binding(name: string, to: string, ...users: readonly string[]): JsonObject {

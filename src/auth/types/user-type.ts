@@ -18,7 +18,7 @@ export const userType: TypeDeclaration<never> = {
           email: { type: 'string', format: 'email', maxLength: emailLengthMax },
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           password: {
-            type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]+$', writeOnly: true,
+            type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]*$', writeOnly: true,
             description: `At least ${String(passwordLengthMin)} characters. Never shown; left out, it stays as it is.`,
           },
         },
