@@ -175,12 +175,25 @@ t.test('what the server refuses is told with its status', async (t) => {
 });
 
 t.test('a server that is not there is named', async (t) => {
-  for (const server of ['http://127.0.0.1:9', 'http://localhost:9/base']) {
-    const done = await runCommand(['role', 'list', '--server', server], { variables: { LEDGERPLANE_TOKEN: 'pat_secret' } });
-    t.equal(done.code, 1);
-    t.ok(done.err.startsWith(`ledgerplane: cannot reach ${new URL(server).origin}: `), done.err);
-    t.notMatch(done.err, 'secret');
+  const server = createServer();
+  await new Promise<void>((resolve) => { server.listen(0, resolve); });
+  const port = String((server.address() as AddressInfo).port);
+  await new Promise((resolve) => { server.close(resolve); });
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const done = await runCommand(['role', 'list', '--server', `http://${host}:${port}/base`], { variables: { LEDGERPLANE_TOKEN: 'pat_secret' } });
+    t.strictSame(done, { code: 1, out: '', err: `ledgerplane: cannot reach http://${host}:${port}: nobody listens there (ECONNREFUSED); is the server running?\n` });
   }
+});
+
+t.test('a connection that breaks is told, and not taken for an answer', async (t) => {
+  const server = createServer((request) => { request.socket.destroy(); });
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  t.teardown(() => { server.close(); });
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const done = await runCommand(['token', 'create', '--server', url], { variables: { LEDGERPLANE_TOKEN: 'pat_secret' } });
+  t.equal(done.code, 1);
+  t.match(done.err, new RegExp(`^ledgerplane: cannot reach ${url}: .+\\n$`, 'u'));
+  t.notMatch(done.err, 'secret');
 });
 
 t.test('mistakes exit with 2, send nothing and repeat no secret', async (t) => {
