@@ -11,6 +11,8 @@ const ports = '^src/(log/(log|event-codec)|read/[^/]+|auth/permission-reader|plu
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
 const services = '^src/(auth/|watch/|(execute|claims|write-rules)\\.ts$|plugin/type-registry\\.ts$)';
+/** What a front end imports: a file on its own, which the program itself has no use for. */
+const ui = '^src/ui\\.ts$';
 const root = '^src/(main|serve|server)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
@@ -24,10 +26,11 @@ const home = (name, from, pkg) =>
 module.exports = {
   forbidden: [
     { name: 'no-cycle', severity: 'error', from: { path: ours }, to: { circular: true } },
-    { name: 'no-dead-file', severity: 'error', from: { path: '^src/main\\.ts$' }, to: { path: '^(src|projections|reconcilers)/', reachable: false } },
+    { name: 'no-dead-file', severity: 'error', from: { path: '^src/main\\.ts$' }, to: { path: '^(src|projections|reconcilers)/', pathNot: ui, reachable: false } },
     { name: 'no-missing-file', severity: 'error', from: {}, to: { couldNotResolve: true } },
     { name: 'pure-does-no-io', severity: 'error', from: { path: pure }, to: { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: computations } },
     only('base-is-the-leaf', '^src/base/'),
+    { name: 'ui-stands-alone', severity: 'error', from: { path: ui }, to: {} },
     // Revisions and stream names are words of the pure ring too; the file that defines them knows only `base`.
     only('pure-points-inward', pure, '^src/log/log\\.ts$'),
     only('log-words-are-a-leaf', '^src/log/log\\.ts$', '^src/base/'),
