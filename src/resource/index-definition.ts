@@ -123,12 +123,24 @@ function compareTexts(a: string, b: string): number {
 function definitionOf(spec: IndexSpec): IndexDefinition {
   const { name, type = 'string', order = 'ASC', unique = false, multi = false } = spec;
   const path = name.split('.');
-  const valueOf = spec.indexFunc ?? ((object: ResourceObject) => valueAt(object, path));
+  const { indexFunc } = spec;
+  const valueOf = indexFunc === undefined ? (object: ResourceObject) => valueAt(object, path) : (object: ResourceObject) => indexFunc(frozen(object));
   return {
     name, type, order, unique, multi,
     keysOf: (object) => keysOf({ name, type, multi }, () => valueOf(object)),
     keyOf: (operand) => keyOfText(type, operand),
   };
+}
+
+/**
+ * The very object that is stored: an index function that changed it would change what is stored, past the schema. Frozen in
+ * place, as a copy of each object would cost each write its whole length.
+ */
+function frozen<T>(value: T): T {
+  // From the leaves up: what is frozen is so all the way down, so the next function finds it done.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) if (typeof member === 'object') frozen(member);
+  return Object.freeze(value);
 }
 
 function valueAt(object: unknown, path: readonly string[]): unknown {

@@ -167,3 +167,33 @@ test('the fingerprint changes with every option and with the source of a functio
   t.equal(print({ name: 'a', type: 'string', order: 'ASC', unique: false, multi: false }), print({ name: 'a' }), 'a default said is a default');
   t.end();
 });
+
+test('an index function cannot change what is stored', (t) => {
+  const touching = (change: (given: any) => unknown): string => { // eslint-disable-line @typescript-eslint/no-explicit-any -- what a plugin in JavaScript may try
+    const stored = object({ tags: ['b', 'a'], deep: { list: [{ x: 1 }] } });
+    const text = JSON.stringify(stored);
+    const indexes = defined([{ name: 'f', multi: true, indexFunc: (given: unknown) => { change(given); return []; } }]);
+    let outcome = 'took it';
+    try {
+      entryOf(indexes, stored);
+    } catch (error) {
+      outcome = error instanceof IndexValueError ? error.reason : `threw ${String(error)}`;
+    }
+    t.equal(JSON.stringify(stored), text, 'it is as it was');
+    return outcome;
+  };
+  t.match(touching((given: { spec: { tags: string[] } }) => given.spec.tags.sort()), /its function threw: .*read only/);
+  t.match(touching((given) => { given.spec.secret = 1; }), /its function threw/);
+  t.match(touching((given) => { given.spec.deep.list[0].x = 2; }), /its function threw/);
+  t.match(touching((given) => { delete given.metadata.labels.app; }), /its function threw/);
+  t.match(touching((given) => { given.kind = 'Other'; }), /its function threw/);
+  t.equal(touching((given: { spec: { tags: string[] } }) => [...given.spec.tags].sort()), 'took it');
+  t.end();
+});
+
+test('what no index function looks at is not frozen', (t) => {
+  const stored = object({ tags: [] });
+  entryOf(defined([{ name: 'spec.size', type: 'number' }]), stored);
+  t.notOk(Object.isFrozen(stored));
+  t.end();
+});
