@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Command, WriteOutcome } from '../command/command.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
+import type { Execute } from '../execute.ts';
+import type { JsonObject } from '../resource/object.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import type { Passwords } from './password.ts';
+import type { PermissionReader, UserRecord } from './permission-reader.ts';
+import type { Secrets } from './secrets.ts';
+
+/** The super administrator that the first start makes, their role, and what binds the two. */
+export const administrator = 'admin';
+export const superRole = 'super-role';
+const bindingName = `${administrator}-${superRole}`;
+
+export type AdministratorOptions = {
+  readonly permissions: Pick<PermissionReader, 'holders' | 'user'>;
+  readonly execute: Execute;
+  /** The types User and RoleBinding. */
+  readonly users: ResourceType;
+  readonly roleBindings: ResourceType;
+  readonly secrets: Pick<Secrets, 'passwordHash'>;
+  readonly passwords: Pick<Passwords, 'verify'>;
+  readonly uuid: () => string;
+  readonly dataDir: string;
+  /** `ADMIN_PASSWORD`: counts at the first start only. */
+  readonly password: string | undefined;
+};
+
+/** What the operator is to read on standard error; none holds a password. */
+export type AdministratorReport = { readonly created: boolean; readonly notices: readonly string[] };
+
+const platform: Subject = { kind: 'platform', part: 'administrator' };
+
+/**
+ * Where nobody holds the super role, the user `admin` is made and bound to it (decision 7.7). Each step looks at what there
+ * is, so a start that died between two of them is made good by the next, and of several nodes at once one makes each thing.
+ */
+export async function ensureAdministrator(options: AdministratorOptions): Promise<AdministratorReport> {
+  const { permissions } = options;
+  if (permissions.holders(superRole).length > 0) return { created: false, notices: await comparePassword(options) };
+  const made = await ensureUser(permissions.user(administrator), options);
+  const bound = await ensureBinding(options);
+  return { created: made.created, notices: [...made.notices, ...bound] };
+}
+
+async function comparePassword({ permissions, secrets, passwords, password }: AdministratorOptions): Promise<readonly string[]> {
+  if (password === undefined) return [];
+  const user = permissions.user(administrator);
+  const stored = user?.passwordRevision === undefined ? undefined : await secrets.passwordHash(user.uid, user.passwordRevision);
+  if (stored !== undefined && await passwords.verify(password, stored)) return [];
+  return [`ADMIN_PASSWORD counts at the first start only: the password of "${administrator}" is unchanged`];
+}
+
+async function ensureUser(user: UserRecord | undefined, options: AdministratorOptions): Promise<AdministratorReport> {
+  if (user === undefined) return makeUser(options);
+  const notices: string[] = [];
+  if (user.passwordRevision === undefined) {
+    const { where } = await withPassword(options, async (password) => write(options, options.users, mergeOf(administrator, { spec: { password } })));
+    notices.push(`gave the user "${administrator}" a password: ${where}`);
+  } else {
+    notices.push(...await comparePassword(options));
+  }
+  if (user.isDisabled) {
+    settled(await write(options, options.users, mergeOf(administrator, { spec: { disabled: false } })));
+    notices.push(`enabled the user "${administrator}" again: there was no super administrator`);
+  }
+  return { created: false, notices };
+}
+
+async function makeUser(options: AdministratorOptions): Promise<AdministratorReport> {
+  const { outcome, where } = await withPassword(options, async (password) => write(options, options.users, {
+    type: 'create', object: { ...identityOf(options.users, administrator), spec: { displayName: 'Administrator', password } },
+  }));
+  if (outcome === 'exists') return { created: false, notices: [`another node made the super administrator "${administrator}"`] };
+  return { created: true, notices: [`made the super administrator "${administrator}": ${where}`] };
+}
+
+/**
+ * The file is written before the user is: a password that counts can always be read. It goes again only when it is known not
+ * to count; what the log could not tell may still land.
+ */
+async function withPassword({ dataDir, password }: AdministratorOptions, use: (password: string) => Promise<WriteOutcome>): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
+  const path = join(dataDir, 'admin-password');
+  const chosen = password ?? randomBytes(18).toString('base64url');
+  if (password === undefined) await writePassword(path, chosen);
+  const outcome = await use(chosen);
+  const isRefused = !outcome.ok && outcome.rejection.reason !== 'unavailable';
+  if (isRefused && password === undefined) await rm(path, { force: true });
+  if (!outcome.ok && outcome.rejection.reason === 'already-exists') return { outcome: 'exists', where: '' };
+  settled(outcome);
+  return { outcome: 'written', where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD' };
+}
+
+async function ensureBinding(options: AdministratorOptions): Promise<readonly string[]> {
+  const binding: JsonObject = { roleRef: { apiGroup: '', kind: 'Role', name: superRole }, subjects: [{ apiGroup: '', kind: 'User', name: administrator }] };
+  const outcome = await write(options, options.roleBindings, { type: 'create', object: { ...identityOf(options.roleBindings, bindingName), ...binding } });
+  if (!outcome.ok && outcome.rejection.reason === 'already-exists') settled(await write(options, options.roleBindings, mergeOf(bindingName, binding)));
+  else settled(outcome);
+  return options.permissions.holders(superRole).length > 0 ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once it is gone`];
+}
+
+function identityOf({ apiVersion, kind }: ResourceType, name: string): JsonObject {
+  return { apiVersion, kind, metadata: { name } };
+}
+
+function mergeOf(name: string, document: JsonObject): Command {
+  return { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } };
+}
+
+async function write({ execute, uuid }: AdministratorOptions, type: ResourceType, command: Command): Promise<WriteOutcome> {
+  return execute(type, command, {
+    subject: platform, cause: { actor: actorOf(platform), verb: command.type === 'create' ? 'create' : 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform',
+  });
+}
+
+function settled(outcome: WriteOutcome): void {
+  if (!outcome.ok) throw new Error(`the super administrator cannot be made: ${outcome.rejection.detail}`);
+}
+
+/** Whole or not at all, and never readable by anybody else, not even for the moment of its making. */
+async function writePassword(path: string, password: string): Promise<void> {
+  const temporary = `${path}.new`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(`${password}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}

@@ -1,0 +1,131 @@
+import { TLSSocket } from 'node:tls';
+import type { IncomingMessage } from 'node:http';
+
+import type { NotAuthenticated } from '../auth/authenticated.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { PermissionReader, UserRecord } from '../auth/permission-reader.ts';
+import { clearedCookie, cookieOf, csrfTokenOf } from '../auth/session-cookie.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
+import type { Execute } from '../execute.ts';
+import { sessionLifetimeMs, userAgentLengthMax } from '../limits.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import { isMembers } from '../resource/schema-check.ts';
+import { storedObject } from '../resource/shown-object.ts';
+import { jsonAnswer, refusal, taken, type Answer } from './answer.ts';
+import { headerOf, type Exchange } from './exchange.ts';
+import type { PlatformRoute } from './fixed-routes.ts';
+import { logInChallenge, problem, problemOf } from './problem.ts';
+import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
+
+export type SessionRoutesDependencies = {
+  readonly authenticator: Pick<Authenticator, 'verifyPassword'>;
+  readonly permissions: Pick<PermissionReader, 'session'>;
+  readonly execute: Execute;
+  /** The type Session. */
+  readonly sessions: ResourceType;
+  readonly clock: Clock;
+};
+
+const platform: Subject = { kind: 'platform', part: 'login' };
+
+/** Logging in and out with a cookie (decision 7.4). Both are writes, so no other site's page can do either. */
+export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
+  return [
+    { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
+    { method: 'POST', path: '/logout', route: async (_params, exchange) => logOut(exchange, dependencies) },
+  ];
+}
+
+async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
+  const credentials = await readCredentials(exchange.req);
+  if (!credentials.ok) return credentials.answer;
+  const { username, password } = credentials;
+  const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.req.socket.remoteAddress ?? '');
+  if (!verified.ok) return notLoggedIn(verified);
+  const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create'));
+  if (!outcome.ok) return refusal(problemOf(outcome.rejection));
+  const text = tokenOf(outcome);
+  const cookie = cookieOf(text, { isSecure: isSecure(exchange.req) });
+  return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
+}
+
+function notLoggedIn(refused: NotAuthenticated): Answer {
+  if (refused.reason === 'unauthorized') return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
+  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+/** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */
+function creation({ name, uid, passwordRevision }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
+  const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }) };
+  return { type: 'create', object: { apiVersion: sessions.apiVersion, kind: sessions.kind, metadata: { generateName: 'session-' }, spec: { user: name }, status } };
+}
+
+/** Of the very session that was shown. Somebody else may have ended it meanwhile, which is what was asked for. */
+async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
+  const { subject, req } = exchange;
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'there is no session to end: this request came without a session\'s cookie'));
+  const { uid } = subject.credential;
+  const session = permissions.session(uid);
+  if (session !== undefined) {
+    const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete'));
+    if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
+  }
+  return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure: isSecure(req) })] };
+}
+
+function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
+  return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version';
+}
+
+/** The platform writes sessions; from where it was asked to is told all the same. */
+function contextOf({ req, requestId }: Exchange, verb: string): WriteContext {
+  const address = req.socket.remoteAddress;
+  const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
+  return {
+    subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform',
+    cause: { actor: actorOf(platform), verb, requestId, ...(address === undefined ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }) },
+  };
+}
+
+function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
+  const status = storedObject(outcome.bytes)['status'];
+  if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
+  throw new Error('invariant broken: a session was made without a token');
+}
+
+/**
+ * `Secure` keeps a cookie off plain HTTP. A proxy that ends TLS says so in X-Forwarded-Proto; whoever else says it binds
+ * nothing but a cookie of their own, so the header needs no trust.
+ */
+function isSecure(req: IncomingMessage): boolean {
+  if (req.socket instanceof TLSSocket) return true;
+  return headerOf(req, 'x-forwarded-proto')?.split(',').some((scheme) => scheme.trim().toLowerCase() === 'https') === true;
+}
+
+type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };
+
+const form = 'application/x-www-form-urlencoded';
+
+async function readCredentials(req: IncomingMessage): Promise<Credentials> {
+  const media = mediaTypeOf(req, ['application/json', form]);
+  if (!media.ok) return { ok: false, answer: refusal(media.problem) };
+  const body = await readBody(req);
+  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
+  const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value);
+  if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
+  const { value } = decoded;
+  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return { ok: true, username: value['username'], password: value['password'] };
+  return { ok: false, answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')) };
+}
+
+/** A member given twice is none: which of the two was meant is not guessed. */
+function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
+  const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
+  const once = (name: string): string | undefined => {
+    const [value, ...more] = members.getAll(name);
+    return more.length === 0 ? value : undefined;
+  };
+  return { username: once('username'), password: once('password') };
+}

@@ -1,0 +1,132 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type Test } from 'tap';
+
+import { ensureAdministrator, type AdministratorReport } from '../../src/auth/super-administrator.ts';
+import { randomUUID } from 'node:crypto';
+import type { Command, WriteOutcome } from '../../src/command/command.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { Accounts } from '../support/accounts.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { basic } from './credentials.ts';
+
+type Fault = (type: ResourceType, command: Command) => WriteOutcome | undefined;
+
+async function given(t: Test, log = new MemoryLog()) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const accounts = await Accounts.open(t, { log });
+  const { permissions, users, roleBindings, secrets, passwords } = accounts;
+  const start = async (password?: string, fault: Fault = () => undefined): Promise<AdministratorReport> => ensureAdministrator({
+    permissions, users, roleBindings, secrets, passwords, dataDir, password, uuid: randomUUID,
+    execute: async (type, command, context) => fault(type, command) ?? accounts.execute(type, command, context),
+  });
+  const logsIn = async (password: string): Promise<boolean> => (await accounts.authenticator.authenticate({ authorization: basic('admin', password), cookie: undefined, address: '' })).ok;
+  const holders = () => permissions.holders('super-role');
+  return { accounts, file: join(dataDir, 'admin-password'), start, logsIn, holders };
+}
+
+const bound = [{ binding: 'admin-super-role', user: 'admin' }];
+
+test('the first start draws a password into a file only its owner reads, and tells the path and not the password', async (t) => {
+  const { file, start, logsIn, holders } = await given(t);
+  const report = await start();
+  const password = (await readFile(file, 'utf8')).trim();
+  t.match([report.created, report.notices.length], [true, 1]);
+  t.ok(report.notices[0]?.includes(file));
+  t.notOk(report.notices[0]?.includes(password));
+  t.ok(password.length >= 24);
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.equal(await logsIn(password), true);
+  t.strictSame(holders(), bound);
+  t.strictSame(await start(), { created: false, notices: [] }, 'the second start says nothing');
+  t.equal(await logsIn((await readFile(file, 'utf8')).trim()), true, 'and leaves the file');
+});
+
+test('ADMIN_PASSWORD is the first password, and another one later changes nothing and says so', async (t) => {
+  const { file, start, logsIn } = await given(t);
+  const report = await start('given');
+  t.notOk(JSON.stringify(report).includes('"given"'));
+  await t.rejects(stat(file), { code: 'ENOENT' });
+  t.strictSame(await start('given'), { created: false, notices: [] });
+  const later = await start('another');
+  t.match(later, { created: false, notices: [/ADMIN_PASSWORD counts at the first start only/u] });
+  t.notOk(JSON.stringify(later).includes('another'));
+  t.equal(await logsIn('given'), true);
+});
+
+const dead: WriteOutcome = { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached', retryAfterSeconds: 1 } };
+
+test('a start that died between any two steps is made good by the next', async (t) => {
+  const { accounts, file, start, logsIn, holders } = await given(t);
+  await writeFile(file, 'stale\n', { mode: 0o644 });
+  await writeFile(`${file}.new`, 'half', { mode: 0o644 });
+  await t.rejects(start(undefined, () => dead), { message: /the super administrator cannot be made/u });
+  t.not((await readFile(file, 'utf8')).trim(), 'stale', 'the file is written, the user is not made');
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  await t.rejects(start(undefined, (type) => (type === accounts.roleBindings ? dead : undefined)), { message: /cannot be made/u });
+  const password = (await readFile(file, 'utf8')).trim();
+  t.strictSame(holders(), [], 'the user is made, the binding is not');
+  t.match(await start(), { created: false });
+  t.equal((await readFile(file, 'utf8')).trim(), password, 'the password in the file is the one that counts');
+  t.equal(await logsIn(password), true);
+  t.strictSame(holders(), bound);
+});
+
+test('where nobody holds the super role any more, the administrator is enabled and bound again, with their password', async (t) => {
+  const { accounts, start, logsIn, holders } = await given(t);
+  await start('given');
+  await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });
+  t.match(await start('other'), { created: false, notices: [/counts at the first start only/u, /enabled the user "admin" again/u] });
+  t.strictSame(holders(), bound);
+  await accounts.merge(accounts.roleBindings, 'admin-super-role', { subjects: [{ apiGroup: '', kind: 'User', name: 'jane' }] });
+  t.strictSame(await start(), { created: false, notices: [] });
+  t.strictSame(holders(), bound);
+  t.equal(await logsIn('given'), true);
+});
+
+test('an administrator without a password is given one', async (t) => {
+  const { accounts, file, start, logsIn, holders } = await given(t);
+  await accounts.create(accounts.users, 'admin', { spec: {} });
+  t.match(await start(), { created: false, notices: [/gave the user "admin" a password/u] });
+  t.equal(await logsIn((await readFile(file, 'utf8')).trim()), true);
+  t.strictSame(holders(), bound);
+});
+
+test('any other super administrator will do', async (t) => {
+  const { accounts, start } = await given(t);
+  await accounts.create(accounts.users, 'root', { spec: {} });
+  await accounts.create(accounts.roleBindings, 'root', { roleRef: { kind: 'Role', name: 'super-role' }, subjects: [{ kind: 'User', name: 'root' }] });
+  t.strictSame(await start(), { created: false, notices: [] });
+  t.match(await start('given'), { created: false, notices: [/counts at the first start only/u] });
+  t.equal(accounts.object(accounts.users, 'admin'), undefined);
+});
+
+test('of two nodes that start at once one makes the administrator, and the other keeps no file', async (t) => {
+  const log = new MemoryLog();
+  const nodes = [await given(t, log), await given(t, log)] as const;
+  const reports = await Promise.all(nodes.map(({ start }) => start()));
+  const winner = reports.findIndex(({ created }) => created);
+  t.equal(reports.filter(({ created }) => created).length, 1);
+  await t.rejects(stat(nodes[1 - winner as 0 | 1].file), { code: 'ENOENT' });
+  const password = (await readFile(nodes[winner as 0 | 1].file, 'utf8')).trim();
+  for (const { logsIn, holders } of nodes) {
+    t.equal(await logsIn(password), true);
+    t.strictSame(holders(), bound);
+  }
+});
+
+test('a password that no user may have is refused by what is wrong with it', async (t) => {
+  const { start, holders } = await given(t);
+  const refused = await start('tab\there').then(() => 'made', (error: unknown) => String(error));
+  t.match(refused, /the super administrator cannot be made/u);
+  t.notMatch(refused, /there$|tab.here/u);
+  t.strictSame(holders(), []);
+});
+
+test('no event of the log holds the password', async (t) => {
+  const { accounts, start } = await given(t);
+  await start('given-in-the-environment');
+  for (const { stream, data, metadata } of await accounts.recorded()) t.notOk(Buffer.concat([data, metadata]).includes('given-in-the-environment'), stream);
+});
