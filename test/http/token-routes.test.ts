@@ -1,0 +1,94 @@
+import t from 'tap';
+
+import { startSignedIn } from './signed-in.ts';
+
+const server = await startSignedIn(t, 'alice', 'bob', 'carol', 'dave', 'erin');
+const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
+const merge = { 'content-type': 'application/merge-patch+json' };
+
+async function made(as: string, name: string, spec: object = {}) {
+  const created = await server.as(as)('POST', tokens, { metadata: { name, labels: { 'example.com/of': as } }, spec: { description: `of ${as}`, ...spec } });
+  t.equal(created.status, 201, created.text);
+  return created;
+}
+
+const names = (body: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }) => body.items.map(({ metadata }) => metadata.name);
+
+t.test('a token is its maker\'s, and its text is shown once', async (t) => {
+  const created = await made('alice', 'alice-1');
+  t.equal(created.headers.get('location'), `${tokens}/alice-1`);
+  t.equal(created.headers.get('etag'), '"0"');
+  t.equal(created.body.spec.owner, 'alice');
+  t.match(created.body.status.token, /^pat_/u);
+  const read = await server.as('alice')('GET', `${tokens}/alice-1`);
+  t.equal(read.status, 200);
+  t.equal(read.body.status.token, undefined);
+  t.notMatch((await server.as('alice')('GET', tokens)).text, created.body.status.token);
+  t.equal((await server.as('alice')('POST', tokens, { metadata: { name: 'alice-1' }, spec: {} })).status, 409);
+  const dry = await server.as('alice')('POST', `${tokens}?dryRun=All`, { metadata: { name: 'dry' }, spec: {} });
+  t.equal(dry.status, 201);
+  t.equal((await server.as('alice')('GET', `${tokens}/dry`)).status, 404);
+});
+
+t.test('another\'s token is as little there as one that never was', async (t) => {
+  await made('bob', 'bobs');
+  for (const [method, body] of [['GET', undefined], ['PATCH', { spec: { revoked: true } }], ['DELETE', undefined]] as const) {
+    const foreign = await server.as('alice')(method, `${tokens}/bobs`, body, method === 'PATCH' ? merge : {});
+    const absent = await server.as('alice')(method, `${tokens}/nobodys`, body, method === 'PATCH' ? merge : {});
+    t.equal(foreign.status, 404, `${method}: ${foreign.text}`);
+    const told = ({ body: { message, reason, details } }: typeof foreign) => JSON.stringify({ message, reason, details });
+    t.equal(told(foreign).replaceAll('bobs', '*'), told(absent).replaceAll('nobodys', '*'), method);
+  }
+  t.equal((await server.as('admin')('GET', `${tokens}/bobs`)).status, 404, 'an administrator has the generated API for that');
+  const kept = await server.as('bob')('GET', `${tokens}/bobs`);
+  t.equal(kept.body.metadata.version, 0, 'nothing has happened to it');
+  for (const odd of ['Not_A_Name', '-', 'x'.repeat(300)]) t.equal((await server.as('alice')('GET', `${tokens}/${odd}`)).status, 404);
+});
+
+t.test('one\'s own list is paged, sorted and selected like any other', async (t) => {
+  await made('carol', 'carol-1');
+  await made('carol', 'carol-2');
+  await made('carol', 'carol-3');
+  const all = await server.as('carol')('GET', `${tokens}?sort=metadata.name,asc`);
+  t.match(all.body, { kind: 'PersonalAccessTokenList', page: 1, size: 0, total: 3, totalPages: 1, first: true, last: true });
+  t.strictSame(names(all.body), ['carol-1', 'carol-2', 'carol-3']);
+  const page = await server.as('carol')('GET', `${tokens}?sort=metadata.name,desc&page=2&size=2`);
+  t.strictSame(names(page.body), ['carol-1']);
+  t.match(page.body, { total: 3, totalPages: 2, hasPrevious: true, hasNext: false });
+  const chain = await server.as('carol')('GET', `${tokens}?limit=2`);
+  const rest = await server.as('carol')('GET', `${tokens}?limit=2&continue=${encodeURIComponent(chain.body.metadata.continue)}`);
+  t.strictSame([...names(chain.body), ...names(rest.body)].sort(), ['carol-1', 'carol-2', 'carol-3']);
+  t.strictSame(names((await server.as('carol')('GET', `${tokens}?fieldSelector=metadata.name=carol-2`)).body), ['carol-2']);
+  t.strictSame(names((await server.as('carol')('GET', `${tokens}?labelSelector=example.com/of=alice`)).body), []);
+  t.strictSame(names((await server.as('carol')('GET', `${tokens}?fieldSelector=spec.owner=alice`)).body), [], 'asking for another\'s finds nothing');
+  t.strictSame(names((await server.as('dave')('GET', tokens)).body), [], 'the same query of somebody else has another answer');
+  t.equal((await server.as('carol')('GET', `${tokens}?page=x`)).status, 400);
+  t.equal((await server.as('admin')('GET', `${tokens}?watch=true`)).status, 405);
+});
+
+t.test('a token is described anew and revoked by either kind of patch, under the usual preconditions', async (t) => {
+  await made('erin', 'erin-1');
+  const item = `${tokens}/erin-1`;
+  const described = await server.as('erin')('PATCH', item, { spec: { description: 'for the build' } }, merge);
+  t.match(described.body.spec, { description: 'for the build', owner: 'erin' });
+  t.equal(described.headers.get('etag'), '"1"');
+  t.equal((await server.as('erin')('PATCH', item, { metadata: { version: 0 }, spec: { revoked: true } }, merge)).status, 409);
+  t.equal((await server.as('erin')('PATCH', item, { spec: { revoked: true } }, { ...merge, 'if-match': '"0"' })).status, 412);
+  const revoked = await server.as('erin')('PATCH', item, [{ op: 'add', path: '/spec/revoked', value: true }], { 'content-type': 'application/json-patch+json' });
+  t.equal(revoked.body.spec.revoked, true, revoked.text);
+  t.equal((await server.as('erin')('PATCH', item, {}, { 'content-type': 'application/json' })).status, 415);
+  t.equal((await server.as('admin')('PUT', item, {})).status, 405);
+  t.equal((await server.as('admin')('DELETE', tokens)).status, 405);
+  const uid = String(revoked.body.metadata.uid);
+  t.equal((await server.as('erin')('DELETE', item, { preconditions: { uid: 'another' } })).status, 409);
+  t.equal((await server.as('erin')('DELETE', `${item}?dryRun=All`)).status, 200);
+  const deleted = await server.as('erin')('DELETE', item, { preconditions: { uid } });
+  t.equal(deleted.status, 200, deleted.text);
+  t.type(deleted.body.metadata.deletionTimestamp, 'string');
+});
+
+t.test('nobody has tokens who is not logged in, and bad bodies are refused', async (t) => {
+  t.equal((await server.as(undefined)('GET', tokens)).status, 401);
+  for (const body of ['[]', '{', '', '"x"']) t.equal((await server.as('alice')('POST', tokens, body)).status, 400);
+  t.equal((await server.as('alice')('GET', '/api/v1alpha1/personalaccesstokens')).status, 403, 'the generated API shows everybody\'s');
+});
