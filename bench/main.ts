@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
 import { create } from './measures/create.ts';
+import { decision } from './measures/decision.ts';
 import { generator } from './measures/generator.ts';
 import { getOne } from './measures/get-one.ts';
 import { list100k } from './measures/list-100k.ts';
@@ -16,7 +17,7 @@ import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, getOne, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
+const measures: readonly Measure[] = [generator, decision, getOne, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {

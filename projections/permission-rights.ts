@@ -1,12 +1,13 @@
 import { everything, type Closure } from '../src/access/closure.ts';
 import { lacking } from '../src/access/coverage.ts';
 import { pathTexts } from '../src/access/path-entry.ts';
-import { allows, type Candidate, type RoleTable } from '../src/access/role-table.ts';
+import { resourceTexts } from '../src/access/resource-entry.ts';
+import { isGranted, type Asked, type Candidate, type RoleTable } from '../src/access/role-table.ts';
 import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import { superRole } from '../src/access/standing-roles.ts';
 import type { ApiRequest, Grant, Rights } from '../src/auth/permission-reader.ts';
-import { rememberedCandidatesMax } from '../src/limits.ts';
+import { rememberedCandidatesMax, rememberingRolesMin } from '../src/limits.ts';
 import type { NonResourceRequest, ResourceRequest } from '../src/resource/request-path.ts';
 
 export type PluginOf = (request: ApiRequest) => string | undefined;
@@ -72,22 +73,22 @@ export class HeldRights implements Rights {
   }
 
   #findResource(request: ResourceRequest, pluginOf: PluginOf): Grant | undefined {
-    // Asked once, and only when some rule depends on it; null: not asked yet.
-    let owner: string | null | undefined = null;
-    for (const { ready, plugin } of this.#candidatesFor(request)) {
-      if (!allows(ready, request)) continue;
-      if (plugin === undefined) return ready.grant;
-      if (owner === null) owner = pluginOf(request);
-      if (owner === plugin) return ready.grant;
+    const asked: Asked = { request, pluginOf, owner: null };
+    if (this.#tables.length >= rememberingRolesMin) return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
+    const texts = resourceTexts(request.resource, request.subresource);
+    for (const table of this.#tables) {
+      const grant = table.findResource(asked, texts);
+      if (grant !== undefined) return grant;
     }
     return undefined;
   }
 
-  #candidatesFor(request: ResourceRequest): readonly Candidate[] {
-    const { group, resource, subresource = '' } = request;
+  /** Candidates of all roles. */
+  #remembering({ group, resource, subresource = '' }: ResourceRequest): readonly Candidate[] {
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);
     if (known !== undefined) return known;
-    const found = this.#tables.flatMap((table) => table.candidates(request));
+    const texts = resourceTexts(resource, subresource);
+    const found = this.#tables.flatMap((table) => table.candidates(group, texts));
     this.#remembered.note(this, this.#candidates.size === 0);
     const ofGroup = memberOf(this.#candidates, group, () => new Map<string, Map<string, readonly Candidate[]>>());
     memberOf(ofGroup, resource, () => new Map<string, readonly Candidate[]>()).set(subresource, found);

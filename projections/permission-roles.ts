@@ -28,6 +28,8 @@ export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregatedTo = new Map<string, Set<string>>();
   readonly #changedAt = new Map<string, number>();
+  /** By the last change alone: mostly nothing else has happened since somebody was judged. */
+  #lastChanged: readonly string[] = [];
   #version = 0;
   /** Everything made before is void. */
   #voidBefore = 0;
@@ -76,8 +78,9 @@ export class KnownRoles implements Roles<KnownRole> {
   }
 
   /** None of the names has changed since `version`. */
-  areUnchanged(names: Iterable<string>, version: number): boolean {
+  areUnchanged(names: ReadonlySet<string>, version: number): boolean {
     if (version < this.#voidBefore) return false;
+    if (version === this.#version - 1) return !this.#lastChanged.some((name) => names.has(name));
     for (const name of names) {
       if ((this.#changedAt.get(name) ?? 0) > version) return false;
     }
@@ -94,6 +97,7 @@ export class KnownRoles implements Roles<KnownRole> {
 
   #noteChanged(names: readonly string[]): void {
     this.#version += 1;
+    this.#lastChanged = names;
     for (const name of names) this.#changedAt.set(name, this.#version);
     if (this.#changedAt.size <= changedRolesMax) return;
     this.#changedAt.clear();

@@ -196,6 +196,8 @@ export const reviewedRolesShownMax = 32;
 export const coverageAtomsMax = 10_000;
 /** Kinds of requests whose rules are remembered, over all role sets together: about 200 bytes each. Then all are forgotten. */
 export const rememberedCandidatesMax = 65_536;
+/** Fewer roles than this are looked through faster than what was remembered of them is found. */
+export const rememberingRolesMin = 8;
 /** Role names of which is remembered when they last changed. Past it every role set counts as changed once. */
 export const changedRolesMax = 8_192;
 

@@ -3,18 +3,17 @@
  * nothing is parsed to decide. A `*` is a wildcard alone, as all before the slash, or as all after it; elsewhere it is itself.
  */
 
-/** What a request goes by, whoever's type it is. `R` is not among the texts of `R/S`. */
-export function textsOf(resource: string, subresource: string | undefined): readonly string[] {
-  return isNone(subresource) ? [resource, '*'] : [`${resource}/${subresource}`, '*', `*/${subresource}`, `${resource}/*`];
-}
+export type ResourceTexts = {
+  /** What a request goes by, whoever's type it is. `R` is not among the texts of `R/S`. */
+  readonly texts: readonly string[];
+  /** What follows the plugin's name in the form `P/R`, `P/R/S`. */
+  readonly within: string;
+};
 
-/** What follows the plugin's name in the form `P/R`, `P/R/S`. */
-export function textWithin(resource: string, subresource: string | undefined): string {
-  return isNone(subresource) ? resource : `${resource}/${subresource}`;
-}
-
-function isNone(subresource: string | undefined): subresource is undefined | '' {
-  return subresource === undefined || subresource === '';
+export function resourceTexts(resource: string, subresource: string | undefined): ResourceTexts {
+  if (subresource === undefined || subresource === '') return { texts: [resource, '*'], within: resource };
+  const within = `${resource}/${subresource}`;
+  return { texts: [within, '*', `*/${subresource}`, `${resource}/*`], within };
 }
 
 /** An entry read as the plugin's form: `P/R`, `P/R/S`. */

@@ -1,7 +1,7 @@
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 import { NameSet } from './name-pattern.ts';
 import { wildcardDepth } from './path-entry.ts';
-import { pluginForm, textsOf, textWithin } from './resource-entry.ts';
+import { pluginForm, type ResourceTexts } from './resource-entry.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
@@ -25,6 +25,7 @@ export class RoleTable {
   /** The most levels of an entry that ends in a wildcard; -1 when there is none. */
   readonly pathDepth: number;
   readonly #groups = new Map<string, GroupTable>();
+  readonly #anyGroup: GroupTable | undefined;
   readonly #paths = new Map<string, ReadyRule[]>();
 
   constructor(role: Role) {
@@ -43,17 +44,25 @@ export class RoleTable {
       }
     }
     this.pathDepth = pathDepth;
+    this.#anyGroup = this.#groups.get('*');
   }
 
-  /** In the order of the rules; a rule may be there twice. */
-  candidates({ group, resource, subresource }: Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>): readonly Candidate[] {
+  /** Rules whose group and resource match, in their order; a rule may be there twice. `goesBy` is what the request goes by. */
+  candidates(group: string, goesBy: ResourceTexts): readonly Candidate[] {
     const found: Candidate[] = [];
-    for (const table of [this.#groups.get(group), group === '*' ? undefined : this.#groups.get('*')]) {
-      if (table === undefined) continue;
-      for (const text of textsOf(resource, subresource)) found.push(...table.byText.get(text) ?? []);
-      found.push(...table.byTextWithin.get(textWithin(resource, subresource)) ?? []);
-    }
+    const own = this.#groups.get(group);
+    if (own !== undefined) collect(own, goesBy, found);
+    if (this.#anyGroup !== undefined && this.#anyGroup !== own) collect(this.#anyGroup, goesBy, found);
     return found.length > 1 ? found.sort((left, right) => left.ready.place - right.ready.place) : found;
+  }
+
+  /** The first rule that allows it. Nothing is made on the way: most roles do not even speak of the group. */
+  findResource(asked: Asked, goesBy: ResourceTexts): Grant | undefined {
+    const own = this.#groups.get(asked.request.group);
+    const any = this.#anyGroup;
+    let first = own === undefined ? undefined : firstIn(own, goesBy, asked, undefined);
+    if (any !== undefined && any !== own) first = firstIn(any, goesBy, asked, first);
+    return first?.grant;
   }
 
   /** The first rule that allows it; `texts` are those of its path. */
@@ -83,13 +92,49 @@ export class RoleTable {
   }
 }
 
+function collect({ byText, byTextWithin }: GroupTable, { texts, within }: ResourceTexts, found: Candidate[]): void {
+  for (const text of texts) {
+    for (const candidate of byText.get(text) ?? none) found.push(candidate);
+  }
+  if (byTextWithin.size === 0) return;
+  for (const candidate of byTextWithin.get(within) ?? none) found.push(candidate);
+}
+
+const none: readonly Candidate[] = [];
+
+/** One question. `owner`: the plugin, asked for once, and only when a rule depends on it; null: not asked yet. */
+export type Asked = { readonly request: ResourceRequest; readonly pluginOf: (request: ResourceRequest) => string | undefined; owner: string | null | undefined };
+
+function firstIn({ byText, byTextWithin }: GroupTable, { texts, within }: ResourceTexts, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
+  let first = best;
+  for (const text of texts) first = earlier(byText.get(text), asked, first);
+  return byTextWithin.size === 0 ? first : earlier(byTextWithin.get(within), asked, first);
+}
+
+function earlier(candidates: readonly Candidate[] | undefined, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
+  if (candidates === undefined) return best;
+  for (const candidate of candidates) {
+    if (best !== undefined && candidate.ready.place >= best.place) return best;
+    if (isGranted(candidate, asked)) return candidate.ready;
+  }
+  return best;
+}
+
+/** Beside group and resource. */
+export function isGranted({ ready, plugin }: Candidate, asked: Asked): boolean {
+  if (!allows(ready, asked.request)) return false;
+  if (plugin === undefined) return true;
+  if (asked.owner === null) asked.owner = asked.pluginOf(asked.request);
+  return asked.owner === plugin;
+}
+
 /** A path's verb may be named by its method as well (decision 6.4). */
 function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
 }
 
-/** Beside group and resource: the verb, and the name where the rule gives any. What has no name is in no list of names. */
-export function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
+/** The verb, and the name where the rule gives any. What has no name is in no list of names. */
+function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
   if (!anyVerb && !grant.rule.verbs.includes(verb)) return false;
   if (names === undefined) return true;
   const named = name ?? selectedName;

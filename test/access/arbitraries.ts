@@ -4,7 +4,7 @@ import { asked } from './access-world.ts';
 import type { RawBinding, RawRole, RawRule, Request, Who } from './oracle.ts';
 
 /** Few words, so that they meet; among them every form that means something, and those that look as if they did. */
-export const roleNames = ['view', 'manage', 'edit', 'extra', 'anonymous', 'authenticated', 'ghost'] as const;
+export const roleNames = ['view', 'manage', 'edit', 'extra', 'anonymous', 'authenticated', 'r1', 'r2', 'r3', 'r4', 'ghost'] as const;
 export const userNames = ['ann', 'bob', 'cy'] as const;
 const prefix = 'rbac.authorization.svc.run/';
 
@@ -23,16 +23,26 @@ const pathRule: fc.Arbitrary<RawRule> = fc.record({ nonResourceURLs: some(url), 
 const oddRule: fc.Arbitrary<RawRule> = fc.record({ apiGroups: few(group), resources: few(resource), verbs: few(verb), resourceNames: few(name), nonResourceURLs: few(url) }, { requiredKeys: [] });
 export const rawRule: fc.Arbitrary<RawRule> = fc.oneof({ weight: 6, arbitrary: resourceRule }, { weight: 3, arbitrary: pathRule }, { weight: 1, arbitrary: oddRule });
 
+/** One of `held` with some of its lists drawn anew: near enough to be within, often enough. */
+export function ruleNear(held: readonly RawRule[]): fc.Arbitrary<RawRule> {
+  return fc.tuple(fc.constantFrom(...held), rawRule, fc.subarray(['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const, { maxLength: 2 })).map(([rule, other, anew]) => {
+    const drawn = anew.filter((list) => rule[list] !== undefined && other[list] !== undefined).map((list) => [list, other[list]]);
+    return { ...rule, ...Object.fromEntries(drawn) as RawRule };
+  });
+}
+
 /** Some are what no reader understands; roles depend on themselves, on each other, and on what is not there. */
 const dependencies = fc.oneof(
   { weight: 6, arbitrary: few(fc.constantFrom(...roleNames), 2).map((names) => JSON.stringify(names)) },
+  // Enough roles at once that their rules are remembered.
+  { weight: 1, arbitrary: fc.constant(JSON.stringify(roleNames)) },
   { weight: 1, arbitrary: fc.constantFrom('', '[', 'view', '"view"', '["view", 1]', 'null', '{"view":true}', '["super-role"]') },
 );
 const labels = fc.dictionary(fc.constantFrom(...roleNames).map((role) => `${prefix}aggregate-to-${role}`), fc.constantFrom('true', 'true', 'false', ''), { maxKeys: 2, noNullPrototype: true });
 
 export function rawRole(named: string): fc.Arbitrary<RawRole> {
   return fc.record({
-    name: fc.constant(named), rules: few(rawRule, 4), labels: fc.oneof(fc.constant({}), labels),
+    name: fc.constant(named), rules: few(rawRule, 8), labels: fc.oneof(fc.constant({}), labels),
     annotations: fc.oneof(fc.constant({}), dependencies.map((text) => ({ [`${prefix}dependencies`]: text }))),
   });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import { AccessWorld, roleWrite, subjectOf } from './access-world.ts';
-import { allRequests, rawRule } from './arbitraries.ts';
+import { allRequests, rawRule, ruleNear } from './arbitraries.ts';
 import { isMatch, type RawRule } from './oracle.ts';
 import { ruleOf } from '../../src/access/role-object.ts';
 import type { Rule } from '../../src/access/rule.ts';
@@ -20,7 +20,7 @@ function decoded(raw: RawRule): Rule {
 test('what is not lacking is allowed: no request that the rule matches is refused', (t) => {
   let within = 0;
   let matched = 0;
-  fc.assert(fc.property(fc.array(rawRule, { maxLength: 6 }), rawRule, (held, rule) => {
+  fc.assert(fc.property(fc.array(rawRule, { minLength: 1, maxLength: 6 }).chain((held) => fc.tuple(fc.constant(held), fc.oneof(rawRule, ruleNear(held), ruleNear(held)))), ([held, rule]) => {
     const world = new AccessWorld();
     world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
     world.tables.load();
@@ -36,7 +36,7 @@ test('what is not lacking is allowed: no request that the rule matches is refuse
     }
   }), { numRuns: runs, ...seed });
   t.comment(`${String(within)} within, ${String(matched)} requests`);
-  t.ok(within > runs / 100 && matched > runs, 'many rules were within and matched something');
+  t.ok(within > runs / 5 && matched > runs, 'many rules were within and matched something');
   t.end();
 });
 

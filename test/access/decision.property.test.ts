@@ -35,9 +35,10 @@ test('tables decide as an evaluator that reads the objects one by one', (t) => {
       if (!rights.isSuperAdministrator && rights.find(wanted, () => undefined) === undefined) seen.byPlugin += 1;
     }
   }), { numRuns: runs, ...seed });
+  t.pass(`${String(seen.decisions)} decisions`);
   t.comment(JSON.stringify(seen));
   const share = seen.allowed / seen.decisions;
-  t.ok(share > 0.15 && share < 0.85, `both answers are frequent: ${share.toFixed(2)} allowed of ${String(seen.decisions)}`);
+  if (runs >= 500) t.ok(share > 0.15 && share < 0.85, `both answers are frequent: ${share.toFixed(2)} allowed of ${String(seen.decisions)}`);
   if (runs >= 500) for (const [what, count] of Object.entries(seen)) t.ok(count > runs / 50, `${what}: ${String(count)}`);
   t.end();
 });
