@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { catchUp, follow } from '../../projections/runner.ts';
+import { roleType } from '../../src/auth/types/role-type.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { Command } from '../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
@@ -54,12 +55,6 @@ export function moduleText(plural: string, { group = `${plural}.example`, more =
     schema: { type: 'object', properties: { spec: { type: 'object' }, status: {} } }, indexes: [{ name: 'spec.color' }] }], ${more} };\n`;
 }
 
-/** What the types of the platform's own that plugins ship objects of look like. */
-const roleDeclaration = {
-  group: '', version: 'v1alpha1', kind: 'Role', singular: 'role', plural: 'roles',
-  schema: { type: 'object', required: ['rules'], properties: { rules: { type: 'array' } } },
-};
-
 export type Condition = { readonly type: string; readonly status: string; readonly reason: string; readonly message: string; readonly lastTransitionTime: string };
 
 /** A host on the real log, read models and write door, in folders of its own. */
@@ -99,7 +94,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
   const tables = new LmdbTables(join(dataDir, 'read-models'));
   const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => registry.byKey(key)?.type, clock });
-  for (const declaration of [pluginTypeDeclaration(domain), roleDeclaration]) {
+  for (const declaration of [pluginTypeDeclaration(domain), roleType]) {
     const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain });
     if (!compiled.ok) throw new Error(compiled.problems.join('; '));
     registry.register(compiled.type);
