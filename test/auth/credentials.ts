@@ -32,8 +32,7 @@ export class CountingPasswords extends Passwords {
 }
 
 /** Real secrets in a log in memory and an authenticator over them: everything but who exists, which the test says. */
-export function givenCredentials({ log = new MemoryLog(), oidc }: { readonly log?: EventLog; readonly oidc?: OidcVerifier } = {}) {
-  const clock = new FakeClock();
+export function givenCredentials({ log = new MemoryLog(), clock = new FakeClock(), oidc }: { readonly log?: EventLog; readonly clock?: FakeClock; readonly oidc?: OidcVerifier } = {}) {
   const passwords = new CountingPasswords();
   const secrets = new Secrets(log, clock, passwords);
   const permissions = new MemoryPermissions();

@@ -43,7 +43,7 @@ async function given(t: Test) {
     const answer = await logIn();
     return { cookie: cookieOf(answer), csrf: String(answer.json['csrfToken']) };
   };
-  return { ...accounts, accounts, edge, send, logIn, session };
+  return { accounts, edge, send, logIn, session };
 }
 
 function cookieOf({ headers }: Answered): string {
