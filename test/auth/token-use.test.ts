@@ -1,0 +1,43 @@
+import { test, type Test } from 'tap';
+
+import { tokenUseWriter } from '../../src/auth/token-use.ts';
+import { tokenUseNotedMs } from '../../src/limits.ts';
+import type { WriteOutcome } from '../../src/command/command.ts';
+import { Accounts, until } from '../support/accounts.ts';
+
+async function given(t: Test, fault: () => WriteOutcome | undefined = () => undefined) {
+  const accounts = await Accounts.open(t);
+  const { users, tokens, clock } = accounts;
+  await accounts.create(users, 'jane', { spec: { password: 'correct horse' } });
+  const made = await accounts.create(tokens, 'mine', { spec: { owner: 'jane' }, status: { ownerUid: accounts.permissions.user('jane')?.uid ?? '' } });
+  const errors: unknown[] = [];
+  const note = tokenUseWriter({ execute: async (...write) => fault() ?? accounts.execute(...write), reader: accounts.models, tokens, clock, uuid: () => 'r', onError: (error) => { errors.push(error); } });
+  const lastUsed = (): unknown => (accounts.object(tokens, 'mine')?.['status'] as Record<string, unknown> | undefined)?.['lastUsedAt'];
+  return { accounts, clock, errors, lastUsed, made, note };
+}
+
+test('a use is noted in the status, and nothing else changes', async (t) => {
+  const { accounts, clock, errors, lastUsed, made, note } = await given(t);
+  note('mine');
+  await until(() => lastUsed() !== undefined);
+  t.equal(lastUsed(), new Date(clock.now()).toISOString());
+  const { status: _status, metadata: _metadata, ...rest } = accounts.object(accounts.tokens, 'mine')!;
+  t.match(made, rest);
+  t.equal(accounts.permissions.token(made.metadata.uid)?.ownerUid, accounts.permissions.user('jane')?.uid);
+  t.notOk(JSON.stringify(accounts.object(accounts.tokens, 'mine')).includes('pat_'));
+  clock.advance(tokenUseNotedMs - 1);
+  note('mine');
+  clock.advance(1);
+  note('mine');
+  await until(() => lastUsed() === new Date(clock.now()).toISOString());
+  t.equal(accounts.object(accounts.tokens, 'mine')?.metadata.version, 2, 'once a minute');
+  t.strictSame(errors, []);
+});
+
+test('a token that is gone and a write that fails trouble nobody', async (t) => {
+  const { errors, note } = await given(t, () => ({ ok: false, rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 } }));
+  note('gone');
+  note('mine');
+  await until(() => errors.length > 0);
+  t.match(errors, [{ message: 'down' }]);
+});
