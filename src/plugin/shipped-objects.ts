@@ -48,7 +48,7 @@ export function decodeShippedObjects(files: readonly { readonly path: string; re
 }
 
 /** What holds secrets is not shipped: a file is no place for a password, nor is the memory of what was applied. */
-const unshippableKinds = new Set(['User', 'PersonalAccessToken']);
+const unshippableKinds = new Set(['User', 'PersonalAccessToken', 'Session']);
 
 function decodeDocument(document: JsonValue, file: string, { plugin, domain }: Reader): ShippedObject | string {
   if (!isObject(document)) return 'must be an object';
