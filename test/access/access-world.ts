@@ -18,7 +18,7 @@ export const domain = 'svc.run';
 
 /** Types of the core group with no schema to speak of: tables fold whatever the log holds. */
 export function coreType(kind: string, plural: string): ResourceType {
-  const compiled = compileType({ group: '', version: 'v1alpha1', kind, singular: kind.toLowerCase(), plural, schema: { type: 'object' }, indexes: [] }, { plugin: 'platform', bundled: true, domain });
+  const compiled = compileType({ group: '', version: 'v1alpha1', kind, singular: kind.toLowerCase(), plural, schema: { type: 'object', additionalProperties: true }, indexes: [] }, { plugin: 'platform', bundled: true, domain });
   if (!compiled.ok) throw new Error(compiled.problems.join());
   return compiled.type;
 }
