@@ -21,7 +21,7 @@ export function ownPosts(domain: string): ControllerDeclaration {
     routes: [
       route('GET', '/', listOwn),
       route('POST', '/', async (call) => createOwn(call, `/apis/${apiVersion}/posts`)),
-      route('GET', '/{name}', async (call) => ({ body: await ownPost(call) })),
+      route('GET', '/{name}', async (call) => shown(await ownPost(call))),
       route('PUT', '/{name}', replaceOwn),
       route('PATCH', '/{name}', patchOwn),
       route('DELETE', '/{name}', deleteOwn),
@@ -80,7 +80,8 @@ function counted(total: number, asked: number, size: number): object {
 async function createOwn({ request: { body, pluginClient }, type, owner }: OwnCall, path: string): Promise<RouteResponse> {
   const object = membersOf(body);
   const made = await pluginClient.create<Post>(type, { ...object, spec: ownSpec(object['spec'], { owner }) });
-  return { status: 201, headers: { location: `${path}/${made.metadata.name}` }, body: made };
+  const { headers, body: post } = shown(made);
+  return { status: 201, headers: { ...headers, location: `${path}/${made.metadata.name}` }, body: post };
 }
 
 async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
@@ -134,14 +135,29 @@ async function writeOwn(call: OwnCall, write: (found: Post, preconditions: Clien
   for (let attempt = 1; ; attempt += 1) {
     const found = await ownPost(call);
     const { resourceVersion } = found.metadata;
+    refuseUnmatched(call.request, found);
     try {
-      return { body: await write(found, { resourceVersion }) };
+      return shown(await write(found, { resourceVersion }));
     } catch (error) {
       const isConflict = error instanceof ClientError && error.reason === 'Conflict';
       if (!isConflict || judged === resourceVersion || attempt === attemptsMax) throw error;
       judged = resourceVersion;
     }
   }
+}
+
+function shown(body: Post): RouteResponse {
+  return { headers: { etag: etagOf(body) }, body };
+}
+
+function etagOf({ metadata }: Post): string {
+  return `"${String(metadata.version)}"`;
+}
+
+function refuseUnmatched({ headers }: RouteRequest, found: Post): void {
+  const matching = listOf(headers['if-match']).join().split(',').map((etag) => etag.trim());
+  if (headers['if-match'] === undefined || matching.includes('*') || matching.includes(etagOf(found))) return;
+  throw new ClientError(`If-Match does not name the current version, ${etagOf(found)}`, { reason: 'PreconditionFailed', status: 412 });
 }
 
 async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCall): Promise<Post> {

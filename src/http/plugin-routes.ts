@@ -5,7 +5,7 @@ import type { Client, PluginLogger, RouteDeclaration, RouteHandler, RouteRequest
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { decodeRefusal, decodeResponse } from './plugin-response.ts';
-import { problem } from './problem.ts';
+import { basicChallenge, problem, type Problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 import { RouteTable, type Entry, type Found } from './route-table.ts';
 
@@ -82,7 +82,7 @@ export class PluginRoutes {
       return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
     }
     const refused = outcome.kind === 'failed' ? decodeRefusal(outcome.error) : undefined;
-    if (refused !== undefined) return refusal(refused);
+    if (refused !== undefined) return refusal(knownOrNot(refused, exchange.subject));
     const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result) : { ok: false as const, problem: 'it threw' };
     if (decoded.ok) return decoded.answer;
     const cause = outcome.kind === 'failed' ? { error: outcome.error instanceof Error ? outcome.error.stack : String(outcome.error) } : {};
@@ -132,6 +132,11 @@ export class PluginRoutes {
 
 type Call = { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly handler: RouteHandler };
 type Settled = { readonly kind: 'answered'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' } | { readonly kind: 'gone' };
+
+/** What a visitor may not do through a client they might do once they have logged in. */
+function knownOrNot(refused: Problem, { kind }: Subject): Problem {
+  return refused.reason === 'forbidden' && kind === 'visitor' ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] }) : refused;
+}
 
 /** A merge patch is what a client's `patch` takes, so a route may be sent one under its own name. */
 const patchTypes = ['application/merge-patch+json', 'application/json'];

@@ -169,6 +169,11 @@ t.test('a refusal that a handler lets pass is its caller\'s, in the words of the
     t.equal(response.headers.get('retry-after'), members.retryAfterSeconds === undefined ? null : String(members.retryAfterSeconds));
     t.equal(edge.lines.length, before, 'nothing failed');
   }
+  const open = await startEdge({ authorize: () => ({ allowed: true }) });
+  t.teardown(() => open.stop());
+  open.pluginRoutes.mount('example', [route(async () => Promise.reject(new ClientError('log in', { reason: 'Forbidden', status: 403 })))]);
+  const visited = await open.call(`${base}/things/x/run`, { headers: { authorization: '' } });
+  t.match([visited.status, visited.headers.get('www-authenticate'), await visited.json()], [401, String, { reason: 'Unauthorized', detail: 'log in' }], 'a visitor may log in');
 });
 
 t.test('a route for PATCH is sent merge patches under their own name', async (t) => {

@@ -14,7 +14,7 @@ const base = `/apis/uc.api.content.${domain}/v1alpha1/posts`;
 const key = `posts.content.${domain}`;
 const identity = { apiVersion: `content.${domain}/v1alpha1`, kind: 'Post' };
 
-type Call = { readonly body?: unknown; readonly query?: Readonly<Record<string, string | readonly string[]>>; readonly user?: string; readonly time?: string; readonly client?: Client };
+type Call = { readonly body?: unknown; readonly query?: Readonly<Record<string, string | readonly string[]>>; readonly headers?: Readonly<Record<string, string>>; readonly user?: string; readonly time?: string; readonly client?: Client };
 
 /** The content plugin as it is built, its own rights, and a call of one of its routes. */
 async function staged(t: Test) {
@@ -26,9 +26,9 @@ async function staged(t: Test) {
     if (found === undefined) throw new Error(`no ${method} ${path}`);
     return found.handler;
   };
-  const call = async (method: RouteMethod, path: string, { name = '', body, query = {}, user = 'ann', time = '2026-01-01T00:00:00.000Z', client = own }: Call & { readonly name?: string } = {}): Promise<RouteResponse> =>
+  const call = async (method: RouteMethod, path: string, { name = '', body, query = {}, headers = {}, user = 'ann', time = '2026-01-01T00:00:00.000Z', client = own }: Call & { readonly name?: string } = {}): Promise<RouteResponse> =>
     await handlerOf(method, path)({
-      params: { name }, query, headers: {}, body, user: { name: user }, time, client: refusing, pluginClient: client, signal: new AbortController().signal,
+      params: { name }, query, headers, body, user: { name: user }, time, client: refusing, pluginClient: client, signal: new AbortController().signal,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     }) ?? {};
   const stored = (name: string): any => stage.object(key, name); // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
@@ -52,7 +52,7 @@ const refused = (status: number, reason: string) => ({ name: 'ClientError', stat
 t.test('a post that is made is its maker\'s, and unpublished, whatever the body says', async (t) => {
   const { stage, call, stored } = await staged(t);
   const made = await call('POST', '', { body: post('a', { owner: 'bob', publish: true, publishTime: '2020-01-01T00:00:00Z', tags: ['x'] }) });
-  t.match(made, { status: 201, headers: { location: `${base}/a` }, body: { ...identity, metadata: { name: 'a', version: 0 }, spec: { title: 'a', owner: 'ann', tags: ['x'] } } });
+  t.match(made, { status: 201, headers: { location: `${base}/a`, etag: '"0"' }, body: { ...identity, metadata: { name: 'a', version: 0 }, spec: { title: 'a', owner: 'ann', tags: ['x'] } } });
   t.same(stored('a').spec, { title: 'a', tags: ['x'], owner: 'ann' });
   t.match((await call('POST', '', { body: { metadata: { generateName: 'p-' }, spec: { title: 't' } } })).headers, { location: `${base}/p-aaaaa` });
   await t.rejects(call('POST', '', { body: post('a') }), refused(409, 'AlreadyExists'));
@@ -158,7 +158,9 @@ t.test('a version that a body names must be the current one', async (t) => {
   await t.rejects(call('DELETE', '/{name}', { name: 'a', body: { preconditions: { resourceVersion: first.resourceVersion } } }), refused(409, 'Conflict'));
   await t.rejects(call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: 'other' } } }), refused(409, 'Conflict'));
   for (const asks of [{ query: { dryRun: 'All' } }, { body: { dryRun: ['All'] } }, { body: [] }]) await t.rejects(call('DELETE', '/{name}', { name: 'a', ...asks }), refused(400, 'BadRequest'));
+  for (const etag of [`"${String(first.version)}"`, 'W/"1"', '""']) await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { spec: { title: 'c' } }, headers: { 'if-match': etag } }), refused(412, 'PreconditionFailed'), etag);
   t.equal(stored('a').metadata.version, metadata.version, 'nothing was written');
+  for (const etag of [`"${String(metadata.version)}"`, `"7", "${String(metadata.version)}"`, '*']) t.match(await call('PATCH', '/{name}', { name: 'a', body: {}, headers: { 'if-match': etag } }), { headers: { etag: `"${String(metadata.version)}"` } }, etag);
   t.match(await call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: metadata.version }) }), { body: { spec: { title: 'a' } } });
   const gone = await call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: metadata.uid } } });
   t.match(gone, { body: { metadata: { name: 'a', deletionTimestamp: String } } });
