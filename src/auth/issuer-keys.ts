@@ -1,10 +1,17 @@
 import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
 
-import { isTrustedUrl } from '../access/identity-provider.ts';
+import { isTrustedUrl, type OidcSettings } from '../access/identity-provider.ts';
 import { decodeJson } from '../base/json.ts';
-import type { Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { jsonDepthMax, oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../limits.ts';
-import type { OidcDependencies } from './oidc.ts';
+
+export type OidcDependencies = {
+  readonly settings: OidcSettings;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  /** The identity provider cannot be asked, or says what it should not: told to the operator, never to the caller. */
+  readonly onProblem: (problem: string) => void;
+};
 
 /** The keys cannot be had now: it is not known whether a token is right. */
 export class KeysUnavailableError extends Error {}

@@ -1,23 +1,13 @@
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 
-import type { OidcSettings } from '../access/identity-provider.ts';
-import type { Clock } from '../base/clock.ts';
 import { oidcClaimLengthMax, oidcLeewayMs } from '../limits.ts';
 import { undecided, unauthorized, type Authenticated } from './authenticated.ts';
-import { IssuerKeys, KeysUnavailableError } from './issuer-keys.ts';
+import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
 /** Signatures whose key is public: a secret shared with an issuer could be anybody's, and `none` is everybody's. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
 
 const refused = unauthorized('the bearer token is neither one of this server\'s nor a valid one of its identity provider');
-
-export type OidcDependencies = {
-  readonly settings: OidcSettings;
-  readonly clock: Clock;
-  readonly fetch: typeof fetch;
-  /** The identity provider cannot be asked, or says what it should not: told to the operator, never to the caller. */
-  readonly onProblem: (problem: string) => void;
-};
 
 /**
  * Bearer tokens of the identity provider that the configuration names (decision 7.5). They make a user `oidc:<claim>`, which
