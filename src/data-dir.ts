@@ -34,8 +34,12 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
 
 /** A folder that only its owner can look into, also when somebody made it with other rights: it holds password hashes. */
 export function privateDir(dir: string): string {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  chmodSync(dir, 0o700);
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    chmodSync(dir, 0o700);
+  } catch (cause) {
+    throw new StartError(`${dir} cannot be made a folder: ${messageOf(cause)}`, { exitCode: 2, cause });
+  }
   return dir;
 }
 
