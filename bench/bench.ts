@@ -13,6 +13,8 @@ export type Options = {
   readonly quick: boolean;
   /** Writes a CPU profile of each server here. */
   readonly profileDir: string | undefined;
+  /** The folder of another build to compare with. */
+  readonly before: string | undefined;
 };
 
 export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
@@ -30,6 +32,10 @@ export class Bench {
   constructor(options: Options) {
     this.#options = options;
     this.rounds = options.quick ? 2 : 5;
+  }
+
+  get before(): string | undefined {
+    return this.#options.before;
   }
 
   /** A count of requests or objects, a tenth of it in a quick run. */
@@ -53,7 +59,7 @@ export class Bench {
 
   async start(dataDir: string): Promise<Subject> {
     const { profileDir } = this.#options;
-    const subject = await startSubject(dataDir, profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`]);
+    const subject = await startSubject(dataDir, profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] });
     const tracked: Subject = {
       ...subject,
       stop: async () => {

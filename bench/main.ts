@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { Bench } from './bench.ts';
@@ -7,6 +8,7 @@ import { create } from './measures/create.ts';
 import { decision } from './measures/decision.ts';
 import { generator } from './measures/generator.ts';
 import { getOne } from './measures/get-one.ts';
+import { getWithRoles } from './measures/get-with-roles.ts';
 import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
@@ -17,15 +19,15 @@ import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, getOne, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
+const measures: readonly Measure[] = [generator, decision, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' }, quick: { type: 'boolean', default: false }, 'cpu-prof': { type: 'string' } } });
+  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' }, quick: { type: 'boolean', default: false }, 'cpu-prof': { type: 'string' }, before: { type: 'string' } } });
   const wanted = measures.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
   if (wanted.length === 0) throw new RangeError(`--only takes ${measures.map(({ name }) => name).join(', ')}`);
   if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
-  const bench = new Bench({ quick: values.quick, profileDir: values['cpu-prof'] });
+  const bench = new Bench({ quick: values.quick, profileDir: values['cpu-prof'], before: values.before === undefined ? undefined : resolve(values.before) });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void bench.close().then(() => process.exit(130)); });
   let short = 0;
   try {

@@ -21,13 +21,13 @@ export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toSt
 /** Sent with every request to subject and baselines alike. */
 export const headers = { Host: '127.0.0.1', Authorization: authorization };
 
-const program = resolve(import.meta.dirname, '../../src/main.js');
+const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
 /** Ends the server when its standard input does: with the bench, however that ends. */
 const endWithInput = `data:text/javascript,${encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();")}`;
 
-export async function startSubject(dataDir: string, nodeArgs: readonly string[] = []): Promise<Subject> {
+export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram }: { readonly nodeArgs?: readonly string[]; readonly program?: string } = {}): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
