@@ -108,6 +108,9 @@ export const passwordHashesMax = 2;
 /** SIGTERM to exit (decision 11.3). */
 export const shutdownMs = 10_000;
 
+/** How long a watch may go on after its credential has run out. Rights that change end it at once. */
+export const watchGuardMs = 5_000;
+
 /** Operations of one JSON Patch: each may touch the whole document. */
 export const jsonPatchOperationsMax = 1_000;
 

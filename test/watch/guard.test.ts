@@ -1,0 +1,59 @@
+import t from 'tap';
+
+import { visitor, type Subject } from '../../src/command/subject.ts';
+import { watchGuardMs } from '../../src/limits.ts';
+import type { ResourceRequest } from '../../src/resource/request-path.ts';
+import { WatchGuard } from '../../src/watch/guard.ts';
+import { WatchHub } from '../../src/watch/hub.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryObjects } from '../support/memory-objects.ts';
+import { widgetType } from '../support/watched-type.ts';
+import { RecordingSink } from './recording-sink.ts';
+
+const type = widgetType();
+const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
+
+function given(allows: (subject: Subject, request: ResourceRequest) => boolean) {
+  const clock = new FakeClock();
+  const log = new MemoryLog();
+  const objects = new MemoryObjects(log, clock, [type]);
+  const hub = new WatchHub({ feed: objects, reader: objects, log, clock, report: (error) => { t.error(error); } });
+  const watch = (subject: Subject, name?: string): RecordingSink => {
+    const sink = new RecordingSink();
+    hub.open({ type, name, subject, selection: { labels: [], fields: [] }, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined }, sink);
+    return sink;
+  };
+  return { clock, watch, guard: new WatchGuard({ hub, clock, allows }) };
+}
+
+t.test('a watch is judged as the request it would be now, by name where it can see one object only', async (t) => {
+  const asked: string[] = [];
+  const { guard, watch } = given((subject, { verb, path }) => {
+    asked.push(`${subject.kind} ${verb} ${path}`);
+    return path.endsWith('/a');
+  });
+  const [all, one] = [watch(ada), watch(visitor, 'a')];
+  guard.recheck();
+  t.strictSame(asked.sort(), [`user watch ${type.path}`, `visitor watch ${type.path}/a`]);
+  t.equal(all.ending?.reason, 'rights-lost');
+  t.equal(one.ending, undefined);
+  guard.stop();
+});
+
+t.test('a credential that has run out is found by time, again and again until the guard is stopped', async (t) => {
+  let valid = true;
+  const { guard, watch, clock } = given(() => valid);
+  const sink = watch(ada);
+  clock.advance(watchGuardMs);
+  t.equal(sink.ending, undefined);
+  valid = false;
+  clock.advance(watchGuardMs - 1);
+  t.equal(sink.ending, undefined);
+  clock.advance(1);
+  t.equal(sink.ending?.reason, 'rights-lost');
+  guard.stop();
+  const unguarded = watch(ada);
+  clock.advance(2 * watchGuardMs);
+  t.equal(unguarded.ending, undefined);
+});
