@@ -9,12 +9,11 @@ import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
 import { Collector } from '../reconcilers/collector.ts';
-import { administrator, ensureAdministrator } from './auth/administrator.ts';
-import { Authenticator } from './auth/authenticate.ts';
-import { authorize } from './auth/authorize.ts';
-import { Passwords } from './auth/password.ts';
-import { Secrets } from './auth/secrets.ts';
+import type { Authorize } from './auth/authorize.ts';
+import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
+import { must } from './base/unreachable.ts';
+import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { StartError, type Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
@@ -27,6 +26,7 @@ import { shutdownMs } from './limits.ts';
 import { decodeMetadata } from './log/event-codec.ts';
 import { openLmdbLog } from './log/lmdb-log.ts';
 import { logStart, type EventLog } from './log/log.ts';
+import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
@@ -35,8 +35,8 @@ import { TypeRegistry } from './plugin/type-registry.ts';
 import { compileType } from './resource/type-declaration.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
+import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
-import { noRules } from './write-rules.ts';
 
 export type RunningServer = {
   readonly url: string;
@@ -84,37 +84,40 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
 async function start(config: Config, { log, clock = systemClock, onFatal = endProcess(log), onPlugins }: ServerOptions, closers: Closers): Promise<RunningServer> {
   const stores = await openStores(config, { clock, onFatal }, closers);
-  const { eventLog, models, registry } = stores;
+  const { models, registry } = stores;
   const core = await composeCore(config, { stores, log, clock }, closers);
-  const { pluginRoutes, host } = composePlugins(config, core);
+  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
+  const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
   const pending = new Set(['read models are catching up', 'plugins are starting']);
-  const passwords = new Passwords();
-  const secrets = new Secrets(eventLog, clock);
-  const authenticator = new Authenticator({ secrets, passwords, clock });
   const metrics = new Metrics({
     position: () => models.position(), watchers: () => core.hub.size, isReady: () => pending.size === 0,
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics, authorize, platformRoutes: [],
-    authenticate: (authorization, address) => authenticator.authenticate(authorization, address), watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics,
+    authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
+    authorize: access.authorize, platformRoutes: access.routes, watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
-  const administered = await administer(config, { secrets, passwords, log });
   await host.loadTypes();
   const url = await listen(http.server, config);
   await foldAndFollow(stores, { onFatal }, closers);
   // Added after the fold, so closed before it: requests in flight end only once their events are folded.
+  closers.add(async () => access.stop());
   closers.add(async () => host.stop());
   closers.add(async () => {
     core.hub.closeAll();
     await http.close(shutdownMs / 2);
   });
-  pending.delete('read models are catching up');
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
+  // Not before: who asks while the tables are empty is told to come back, not that they may not.
+  access.open();
+  pending.delete('read models are catching up');
+  await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.execute, reader: models, uuid: randomUUID });
+  const { settled } = administer(access, log);
   await host.start();
-  await administered.settled;
+  await settled;
   pending.delete('plugins are starting');
   return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, close: async () => closers.closeAll() };
 }
@@ -123,12 +126,12 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
  * Makes the super administrator at the first start: ready only once they are. Later starts only compare ADMIN_PASSWORD with
  * what is stored, which takes a tenth of a second of another core and holds up nothing.
  */
-async function administer({ dataDir, adminPassword }: Config, { secrets, passwords, log }: { readonly secrets: Secrets; readonly passwords: Passwords; readonly log: Logger }): Promise<{ readonly settled: Promise<void> }> {
-  const isFirstStart = await secrets.passwordHashOf(administrator) === undefined;
-  const told = ensureAdministrator({ secrets, passwords, dataDir, password: adminPassword }).then(({ notices }) => { for (const notice of notices) log.warn(notice); });
-  if (!isFirstStart) told.catch((error: unknown) => { log.error({ err: error }, 'ADMIN_PASSWORD could not be compared'); });
-  else told.catch(() => undefined);
-  return { settled: isFirstStart ? told : Promise.resolve() };
+function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
+  const isFirstStart = !access.isAdministered();
+  const told = access.administer().then(({ notices }) => { for (const notice of notices) log.warn(notice); });
+  if (isFirstStart) return { settled: told };
+  told.catch((error: unknown) => { log.error({ err: error }, 'ADMIN_PASSWORD could not be compared'); });
+  return { settled: Promise.resolve() };
 }
 
 type Core = {
@@ -145,14 +148,14 @@ async function composeCore(config: Config, { stores, log, clock }: { readonly st
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: await lastEventTime(eventLog),
-    rules: noRules, secrets: new Secrets(eventLog, clock),
+    rules: stores.access.rules, secrets: stores.access.secrets,
   });
   startCollector({ ...stores, execute, clock, log: edge.log }, closers);
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub };
 }
 
-function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, hub }: Core): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
+function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, hub }: Core, authorize: Authorize): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf: pluginLoggerOf,
@@ -169,23 +172,28 @@ function composePlugins(config: Config, { stores: { registry, models }, edge, lo
   return { pluginRoutes, host };
 }
 
-type Stores = { readonly eventLog: EventLog; readonly events: number; readonly models: ObjectModels; readonly registry: TypeRegistry };
+type Stores = { readonly eventLog: EventLog; readonly events: number; readonly models: ObjectModels; readonly registry: TypeRegistry; readonly access: AccessTables };
 
 /** The log, the tables folded from it, and the types they are folded by. */
 async function openStores(config: Config, { clock, onFatal }: { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
-  const eventLog = await openLmdbLog({ dir: privateDir(join(config.dataDir, 'log')), onFatal });
+  const logDir = privateDir(join(config.dataDir, 'log'));
+  refuseDamagedFile(join(logDir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
+  const eventLog = await openLmdbLog({ dir: logDir, onFatal });
   closers.add(async () => eventLog.close());
-  const tables = new LmdbTables(privateDir(join(config.dataDir, 'read-models')));
+  const tablesDir = privateDir(join(config.dataDir, 'read-models'));
+  refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: what is in it is rebuilt from the log`);
+  const tables = new LmdbTables(tablesDir);
   closers.add(async () => tables.close());
   const registry = new TypeRegistry();
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
-  registry.register(plugins.type);
+  for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
   const models = new ObjectModels({ tables, logId: await eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
-  return { eventLog, events: Number(await eventLog.head()), models, registry };
+  const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
+  return { eventLog, events: Number(await eventLog.head()), models, registry, access };
 }
 
 function startCollector({ models, registry, execute, clock, log }: Stores & { readonly execute: Execute; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
@@ -259,6 +267,7 @@ function drawSuffix(): string {
 
 /** Compiled, this file is dist/src/server.js: the bundled plugins are beside it, the package's own description above. */
 const bundledPlugins = resolve(import.meta.dirname, '../plugins');
+const builtInRoles = resolve(import.meta.dirname, '../../roles');
 const platformVersion = versionOf(JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')));
 
 function versionOf(manifest: unknown): string {

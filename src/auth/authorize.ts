@@ -1,34 +1,45 @@
-import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
+import type { ApiRequest, Grant, PermissionReader } from './permission-reader.ts';
 
-export type Authorized = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type Authorized =
+  /** `grant`: the rule that allowed it; absent where a probe needed none. */
+  | { readonly allowed: true; readonly grant?: Grant | undefined }
+  /** `isUndecided`: it may be allowed later, as nothing is known yet. */
+  | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true };
 
-export type Authorize = (subject: Subject, request: ResourceRequest | NonResourceRequest) => Authorized;
+/** Who may do what: the one answer for requests, watches, plugins' clients and reviews. */
+export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-const allowed: Authorized = { allowed: true };
+export type AuthorizerDependencies = {
+  readonly permissions: PermissionReader;
+  /** The plugin whose type or route a request is for: some rules speak of one (decision 6.5). */
+  readonly pluginOf: (request: ApiRequest) => string | undefined;
+};
+
+const probed: Authorized = { allowed: true };
+const notYet: Authorized = { allowed: false, reason: 'who may do what is not known yet', isUndecided: true };
 
 /**
- * The one place that says who may do what. Denying is the default: what no line here allows is refused. Until roles are
- * evaluated, the super administrator may do everything, and everybody may read health, version and discovery.
+ * Denying is the default: what no rule of the subject's roles allows is refused. Until the permission tables hold all of the
+ * log's past nobody is allowed anything, but that the process may be asked how it is.
  */
-export function authorize(subject: Subject, request: ResourceRequest | NonResourceRequest): Authorized {
-  if (subject.kind === 'user' && subject.name === 'admin') return allowed;
-  if (request.kind === 'non-resource' && request.verb === 'get' && isOpenToAll(request.segments)) return allowed;
-  return { allowed: false, reason: refusalOf(subject, request) };
+export function createAuthorizer({ permissions, pluginOf }: AuthorizerDependencies): Authorize {
+  return (subject, request) => {
+    if (!permissions.isReady()) return isProbe(request) ? probed : notYet;
+    const grant = permissions.rightsOf(subject).find(request, pluginOf);
+    return grant === undefined ? { allowed: false, reason: refusalOf(subject, request) } : { allowed: true, grant };
+  };
 }
 
-const openPaths = new Set(['healthz', 'livez', 'readyz', 'version']);
+const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
-/** Health, version, and discovery: `/api`, `/api/<v>`, `/apis`, `/apis/<g>`, `/apis/<g>/<v>`. */
-function isOpenToAll(segments: readonly string[]): boolean {
-  const [first = '', ...more] = segments;
-  if (first === 'api') return more.length <= 1;
-  if (first === 'apis') return more.length <= 2;
-  return more.length === 0 && openPaths.has(first);
+/** Whether the process lives, and which it is: asked by what starts and stops it, also while it starts. */
+export function isProbe(request: ApiRequest): boolean {
+  return request.kind === 'non-resource' && request.verb === 'get' && probes.has(request.path);
 }
 
 /** As Kubernetes words it: verb, resource and name, and nothing of what exists. */
-function refusalOf(subject: Subject, request: ResourceRequest | NonResourceRequest): string {
+export function refusalOf(subject: Subject, request: ApiRequest): string {
   const who = subject.kind === 'visitor' ? 'a visitor who is not logged in' : `User ${JSON.stringify(actorOf(subject))}`;
   if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;

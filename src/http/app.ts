@@ -184,5 +184,6 @@ function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authori
   if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);
   if (access.allowed) return undefined;
+  if (access.isUndecided === true) return refusal(problem('unavailable', access.reason, { retryAfterSeconds: 1 }));
   return subject.kind === 'visitor' ? unauthorized(access.reason) : refusal(problem('forbidden', access.reason));
 }

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import t, { type Test } from 'tap';
 
@@ -39,6 +39,8 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
   const url = / on (\S+) /u.exec(await server.ready())?.[1] ?? '';
   const shell = new Shell(folder);
   t.teardown(async () => shell.close());
+  // As npx finds it in a clone: the program as it was built.
+  await shell.run(`npx() { shift; '${process.execPath}' '${resolve(import.meta.dirname, '../../src/main.js')}' "$@"; }; export LEDGERPLANE_SERVER=${url}`);
   return { folder, url, shell };
 }
 
@@ -53,7 +55,7 @@ function fileOf({ language, text }: Block): { readonly path: string; readonly te
 function notRun(block: Block): string | undefined {
   if (block.language === 'json') return 'JSON: parsed';
   if (block.language === 'js' || block.language === 'yaml') return fileOf(block) === undefined ? 'a part of a file: it does not say of which' : undefined;
-  return /^\s*(?:npm|npx) /mu.test(block.text) ? 'npm: its scripts are looked up, as they would start servers and tests of their own' : undefined;
+  return /^\s*(?:npm|npx(?! ledgerplane )) /mu.test(block.text) ? 'npm: its scripts are looked up, as they would start servers and tests of their own' : undefined;
 }
 
 async function follow(t: Test, { shell, url }: Page, { path, step }: { readonly path: string; readonly step: Step }): Promise<void> {
@@ -74,7 +76,7 @@ function isEndless(command: string): boolean {
   return /watch=true|text\/event-stream/u.test(command) && !command.includes('timeoutSeconds');
 }
 
-for (const path of ['README.md', 'docs/api.md', 'docs/plugins.md']) {
+for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md']) {
   t.test(`what ${path} tells its reader to do works`, async (t) => {
     const markdown = await readPage(path);
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));

@@ -39,13 +39,18 @@ export function tableUnder(heading: string, markdown: string): readonly (readonl
 /** One command of a block, and the output shown after it; undefined where the block shows none. */
 export type Step = { readonly line: number; readonly command: string; readonly shown: string | undefined };
 
+/** More of it follows on the next line: its line is continued, or a quote is not closed yet. */
+function isOpen(command: string | undefined): boolean {
+  return command !== undefined && (command.endsWith('\\') || command.split("'").length % 2 === 0);
+}
+
 /** `console`: commands after `$ `, each followed by what it shows. Any other block is one command that shows nothing. */
 export function stepsOf({ language, text, line }: Block): readonly Step[] {
   if (language !== 'console') return [{ line: line + 1, command: text, shown: undefined }];
   const steps: { line: number; command: string; shown: string[] }[] = [];
   for (const [place, row] of text.split('\n').entries()) {
     if (row.startsWith('$ ')) steps.push({ line: line + 1 + place, command: row.slice(2), shown: [] });
-    else if (steps.at(-1)?.shown.length === 0 && steps.at(-1)?.command.endsWith('\\') === true) steps[steps.length - 1]!.command += `\n${row}`;
+    else if (steps.at(-1)?.shown.length === 0 && isOpen(steps.at(-1)?.command)) steps[steps.length - 1]!.command += `\n${row}`;
     else steps.at(-1)?.shown.push(row);
   }
   return steps.map(({ shown, ...step }) => ({ ...step, shown: shown.join('\n') }));

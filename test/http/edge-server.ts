@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 
 import type { Authenticated } from '../../src/auth/authenticated.ts';
-import { authorize } from '../../src/auth/authorize.ts';
+import { isProbe, refusalOf, type Authorize } from '../../src/auth/authorize.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
@@ -14,6 +14,12 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
 
 export const administrator: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
+
+/** The edge's own subject is what it does with the answer: one user may do everything, everybody may read probes and discovery. */
+const authorize: Authorize = (subject, request) => {
+  const isOpen = isProbe(request) || (request.kind === 'non-resource' && request.verb === 'get' && /^\/apis?(?:\/|$)/u.test(request.path) && request.segments.length <= 3);
+  return isOpen || subject.kind === 'user' ? { allowed: true } : { allowed: false, reason: refusalOf(subject, request) };
+};
 
 export type LogLine = { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
 

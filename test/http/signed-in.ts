@@ -24,6 +24,9 @@ const own = [
 
 const hidden = { labels: { [`${domain}/hidden`]: 'true' } };
 
+/** An answer, read to its end. */
+export type Reply = { readonly status: number; readonly headers: Response['headers']; readonly text: string; readonly body: ReturnType<typeof JSON.parse> };
+
 /**
  * The routes of access control over the real door, rules, tables, passwords and authentication, called by several users:
  * `as('alice')('GET', path)`. Who is made here logs in with a password of theirs; undefined is a visitor.
@@ -57,7 +60,7 @@ export async function startSignedIn(t: Test, ...users: readonly string[]) {
   });
   t.teardown(async () => edge.stop());
 
-  const as = (name: string | undefined) => async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+  const as = (name: string | undefined) => async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> => {
     const response = await fetch(edge.url + path, {
       method,
       headers: { ...(name === undefined ? {} : { authorization: authorizationOf(name) }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },

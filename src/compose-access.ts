@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+
+import { PermissionTables } from '../projections/permission-tables.ts';
+import type { ObjectModels } from '../projections/object-models.ts';
+import { SessionKeeper } from '../reconcilers/sessions.ts';
+import { superRole } from './access/standing-roles.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import { createAuthorizer, type Authorize } from './auth/authorize.ts';
+import { createGrantRules } from './auth/grant-rules.ts';
+import { OidcVerifier } from './auth/oidc.ts';
+import { Passwords } from './auth/password.ts';
+import type { ApiRequest } from './auth/permission-reader.ts';
+import { Secrets } from './auth/secrets.ts';
+import { ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
+import { tokenUseWriter } from './auth/token-use.ts';
+import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/platform-types.ts';
+import type { Clock } from './base/clock.ts';
+import { must } from './base/unreachable.ts';
+import type { Config } from './config.ts';
+import type { Execute } from './execute.ts';
+import { accountRoutes } from './http/account-routes.ts';
+import type { PlatformRoute } from './http/fixed-routes.ts';
+import { permissionRoutes } from './http/permission-routes.ts';
+import { reviewRoutes } from './http/review-routes.ts';
+import { sessionRoutes } from './http/session-routes.ts';
+import { tokenRoutes } from './http/token-routes.ts';
+import type { EventLog } from './log/log.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
+import type { TypeRegistry } from './plugin/type-registry.ts';
+import type { TypeKey } from './resource/index-entry.ts';
+import type { ResourceType } from './resource/resource-type.ts';
+import { WatchGuard } from './watch/guard.ts';
+import type { WatchHub } from './watch/hub.ts';
+import type { WriteRules } from './write-rules.ts';
+
+/** What judges writes, which the write door needs before anything else of access control can be made. */
+export type AccessTables = {
+  readonly permissions: PermissionTables;
+  readonly rules: WriteRules;
+  readonly passwords: Passwords;
+  readonly secrets: Secrets;
+};
+
+export function composeTables({ models, eventLog, clock, domain }: { readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string }): AccessTables {
+  const permissions = new PermissionTables({ reader: models, feed: models, domain });
+  const passwords = new Passwords();
+  return { permissions, rules: createGrantRules({ permissions, domain }), passwords, secrets: new Secrets(eventLog, clock, passwords) };
+}
+
+export type AccessParts = {
+  readonly config: Config;
+  readonly tables: AccessTables;
+  readonly models: ObjectModels;
+  readonly registry: TypeRegistry;
+  readonly execute: Execute;
+  readonly hub: WatchHub;
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+  /** The plugin that serves a path of its own. */
+  readonly routePluginOf: (segments: readonly string[]) => string | undefined;
+};
+
+export type Access = {
+  readonly authorize: Authorize;
+  readonly authenticator: Authenticator;
+  readonly routes: readonly PlatformRoute[];
+  /** Once the platform's types can be listed: from now on requests are judged by what the log says. */
+  open(): void;
+  /** Whether anybody can do everything. */
+  isAdministered(): boolean;
+  /** Makes the super administrator where there is none. */
+  administer(): Promise<AdministratorReport>;
+  stop(): Promise<void>;
+};
+
+/** Who is it, may they, and what follows when the answer changes. */
+export function composeAccess(parts: AccessParts): Access {
+  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, clock, log } = parts;
+  const { permissions, passwords, secrets } = tables;
+  const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
+  const authenticator = composeAuthenticator(parts, typeOf);
+  const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
+  const guard = guardWatches(parts, { authorize, authenticator });
+  const sessions = new SessionKeeper({
+    permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), clock, uuid: randomUUID,
+    onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
+  });
+  const ports = { reader: models, execute };
+  return {
+    authorize, authenticator,
+    routes: [
+      ...sessionRoutes({ authenticator, permissions, execute, sessions: typeOf(sessionKey), clock }),
+      ...accountRoutes({ ...ports, domain, registry, verifyPassword: async (...given) => authenticator.verifyPassword(...given) }),
+      ...tokenRoutes({ ...ports, domain, registry }),
+      ...permissionRoutes({ ...ports, domain, registry, permissions }),
+      ...reviewRoutes({ registry, permissions, authorize }),
+    ],
+    open: () => {
+      permissions.load();
+      sessions.enqueueAll();
+    },
+    isAdministered: () => permissions.holders(superRole).length > 0,
+    administer: async () => ensureAdministrator({ permissions, execute, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword }),
+    stop: async () => {
+      guard.stop();
+      await sessions.stop();
+    },
+  };
+}
+
+function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, models, execute, clock, log }: AccessParts, typeOf: (key: TypeKey) => ResourceType): Authenticator {
+  const onProblem = (problem: string): void => { log.error('the identity provider cannot be used', { problem }); };
+  return new Authenticator({
+    secrets, passwords, permissions, clock,
+    oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
+    noteUse: tokenUseWriter({
+      execute, reader: models, tokens: typeOf(tokenKey), clock, uuid: randomUUID,
+      onError: (error) => { log.error('the use of a token could not be noted', { error: String(error) }); },
+    }),
+  });
+}
+
+/** The tables hear of a commit before the watchers do: who has lost a right does not see the change that took it. */
+function guardWatches({ tables: { permissions }, hub, clock }: AccessParts, { authorize, authenticator }: { readonly authorize: Authorize; readonly authenticator: Authenticator }): WatchGuard {
+  const guard = new WatchGuard({ hub, clock, allows: (subject, request) => authenticator.isValid(subject) && authorize(subject, request).allowed });
+  permissions.subscribe(() => { guard.recheck(); });
+  return guard;
+}
+
+/** The platform is no plugin: its types are named by their group alone. */
+function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
+  if (request.kind !== 'resource') return routePluginOf(request.segments);
+  const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;
+  return owner === undefined || owner === 'platform' ? routePluginOf(request.segments) : owner;
+}
