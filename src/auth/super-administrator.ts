@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { superRole } from '../access/standing-roles.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
@@ -11,9 +12,8 @@ import type { Passwords } from './password.ts';
 import type { PermissionReader, UserRecord } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The super administrator that the first start makes, their role, and what binds the two. */
+/** The super administrator that the first start makes, and what binds them to their role. */
 export const administrator = 'admin';
-export const superRole = 'super-role';
 const bindingName = `${administrator}-${superRole}`;
 
 export type AdministratorOptions = {
