@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { delay, type Clock } from '../base/clock.ts';
-import { eventSchema, type EventMetadata, type SecretEvent } from '../command/event.ts';
+import type { EventMetadata, SecretEvent } from '../command/event.ts';
 import type { Withheld } from '../command/strategy.ts';
-import { nameLengthMax, writeAttemptsMax } from '../limits.ts';
+import { writeAttemptsMax } from '../limits.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamName, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
 import type { SecretKeeper } from '../write-rules.ts';
@@ -82,34 +82,8 @@ export class Secrets implements SecretKeeper {
     }
     return outcome;
   }
-
-  /** The hash of a name's password; for the start that knows no users as objects. */
-  async passwordHashOf(username: string): Promise<string | undefined> {
-    const stream = streamOfName(username);
-    const last = stream === undefined ? undefined : await this.#log.readLast(stream);
-    const event = last === undefined ? undefined : decodeEvent(last).event;
-    return event?.type === 'PasswordSet' ? event.hash : undefined;
-  }
-
-  /** Sets a first password: a conflict means that there is one. */
-  async setFirstPassword(username: string, hash: string): Promise<AppendOutcome> {
-    const stream = streamOfName(username);
-    if (stream === undefined) throw new RangeError(`${JSON.stringify(username)} cannot be a user's name`);
-    const requestId = randomUUID();
-    const metadata = {
-      actor: 'system:administrator', verb: 'create', requestId,
-      time: new Date(this.#clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId,
-    };
-    return this.#log.append(stream, [encodeEvent(randomUUID(), { type: 'PasswordSet', hash }, metadata)], 'absent');
-  }
 }
 
 function streamOf(uid: string): StreamName {
   return streamName(`secret:${uid}`);
-}
-
-/** Anything may come as a user's name in a header; what cannot name a stream names no user. */
-function streamOfName(username: string): StreamName | undefined {
-  if (username.length > nameLengthMax || !/^[\x21-\x7e]+$/u.test(username)) return undefined;
-  return streamName(`secret:${username}`);
 }
