@@ -87,7 +87,8 @@ t.test('what visitors see of posts: the published ones, and how often each tag i
   t.equal((await server.call(`${open}/posts/draft`)).status, 404);
   t.equal((await server.call(`${open}/posts?size=101`)).status, 400);
   t.same(await json(server.call(`${open}/tags`)), { total: 2, items: [{ tag: 'a', posts: 2 }, { tag: 'b,c', posts: 1 }] });
-  t.equal((await fetch(`${server.url}${open}/posts`)).status, 401, 'closed until a role opens it');
+  t.equal((await fetch(`${server.url}${open}/posts`)).status, 200, 'a template opens it to everybody');
+  t.equal((await fetch(`${server.url}${posts}`)).status, 401);
 });
 
 t.test('one\'s own posts over HTTP: made, changed, published, and gone', async (t) => {
