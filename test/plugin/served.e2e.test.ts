@@ -108,3 +108,29 @@ t.test('one\'s own posts over HTTP: made, changed, published, and gone', async (
   t.match(await json(server.call(`${own}/a/unpublish`, { method: 'PUT' })), { spec: { publish: false } });
   t.match(await json(server.call(`${own}/a`, { method: 'DELETE' })), { metadata: { deletionTimestamp: String } });
 });
+
+t.test('whoever a template is bound to may do what it says, over HTTP', async (t) => {
+  const server = await startTestServer();
+  t.teardown(() => server.remove());
+  const made = async (path: string, body: object): Promise<void> => {
+    const answer = await server.call(path, { method: 'POST', body });
+    t.equal(answer.status, 201, await answer.text());
+  };
+  for (const name of ['ann', 'bob']) await made('/api/v1alpha1/users', { metadata: { name }, spec: { password: `the password of ${name}` } });
+  const bind = async (user: string, role: string): Promise<void> =>
+    made('/api/v1alpha1/rolebindings', { metadata: { name: `${user}-${role}` }, roleRef: { apiGroup: '', kind: 'Role', name: role }, subjects: [{ apiGroup: '', kind: 'User', name: user }] });
+  await bind('ann', 'content-own-posts');
+  await bind('bob', 'content-own-posts-publish');
+  const own = '/apis/uc.api.content.svc.run/v1alpha1/posts';
+  const as = async (user: string, method: string, path: string, body?: object): Promise<number> =>
+    (await server.call(path, { method, ...(body === undefined ? {} : { body }), headers: { authorization: `Basic ${Buffer.from(`${user}:the password of ${user}`).toString('base64')}` } })).status;
+  for (const user of ['ann', 'bob']) t.equal(await as(user, 'POST', own, { metadata: { name: user }, spec: { title: user } }), 201, user);
+  t.same([await as('ann', 'GET', `${own}/ann`), await as('ann', 'GET', `${own}/bob`), await as('ann', 'DELETE', `${own}/bob`)], [200, 404, 404]);
+  t.same([await as('ann', 'PUT', `${own}/ann/publish`), await as('bob', 'PUT', `${own}/bob/publish`), await as('bob', 'PUT', `${own}/ann/publish`)], [403, 200, 404]);
+  const posts = '/apis/content.svc.run/v1alpha1/posts';
+  t.same([await as('bob', 'GET', posts), await as('bob', 'POST', `${own}/bob/publish`)], [403, 403]);
+  await bind('bob', 'content-posts-view');
+  t.same([await as('bob', 'GET', posts), await as('bob', 'PUT', `${posts}/ann`, {})], [200, 403], 'counts from the next request on');
+  await bind('bob', 'content-posts-manage');
+  t.equal(await as('bob', 'DELETE', `${posts}/ann`), 200);
+});
