@@ -70,7 +70,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'objects-nameless': [withObject('objects-nameless', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {generateName: a-}\n'), /^ObjectsRefused: .*without metadata\.name/],
   'objects-bad-name': [withObject('objects-bad-name', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: A.b}\n'), /^ObjectsRefused: .*metadata\.name must hold only/],
   'objects-untyped': [withObject('objects-untyped', 'apiVersion: v9\nkind: Thing\nmetadata: {name: a}\n'), /^ObjectsRefused: extensions\/a\.yaml: there is no type Thing of v9/],
-  'objects-invalid': [withObject('objects-invalid', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: a}\nrules: all\n'), /^ObjectsRefused: extensions\/a\.yaml: Role a: .*\/rules must be array/],
+  'objects-invalid': [withObject('objects-invalid', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: a}\nrules: all\n'), /^ObjectsRefused: extensions\/a\.yaml: Role a: .*\/rules must be of type array/],
   'objects-twice': [withObject('objects-twice', `${shippedRole('a', '')}---\n${shippedRole('a', '')}`), /^ObjectsRefused: .*shipped twice/],
   'objects-label': [withObject('objects-label', shippedRole('a', 'plain: "1"')), /^ObjectsRefused: .*\/metadata\/labels\/plain is reserved/],
   'objects-template': [withObject('objects-template', shippedRole('other-view', '"${domain}/role-template": "true"')), /^ObjectsRefused: .*must begin with the plugin's name/],
