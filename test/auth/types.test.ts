@@ -110,6 +110,12 @@ test('a password never reaches the event', async (t) => {
   t.notMatch(JSON.stringify(again), 'correct horse');
 });
 
+test('only what an operator chose for the first start may be a short password', async (t) => {
+  const shortly = user('u', { password: 'admin' });
+  t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'administrator' } })), 'ok');
+  t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'account' } })), 'invalid /spec/password', 'one\'s own is written by the platform, too');
+});
+
 test('a user keeps the password that is not written, whatever the writer says of it', async (t) => {
   const state = storedAs(stored({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 1, passwordSetAt: earlier } }));
   t.strictSame(objectOf(decided({ ...user('u', { displayName: 'V' }), apiVersion: 'v1alpha1', status: { passwordRevision: 0 } }, { state }))['status'], { passwordRevision: 1, passwordSetAt: earlier });

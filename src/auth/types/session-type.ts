@@ -1,7 +1,7 @@
 import { refuse } from '../../command/refuse.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import { core, nameSchema } from './shared.ts';
+import { core, membersAt, nameSchema, withStatus } from './shared.ts';
 
 /** Log-ins that a cookie stands for (decision 7.4): known to every node, ended by deleting them. */
 export const sessionType: TypeDeclaration<never> = {
@@ -33,6 +33,8 @@ export const sessionType: TypeDeclaration<never> = {
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
     if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are made by logging in: only the platform writes them');
-    return before === undefined && kept === undefined ? { ok: true, object: after, withheld: { kind: 'token', prefix: 'ses' } } : { ok: true, object: after };
+    const { token: _neverStored, ...status } = membersAt(after, 'status');
+    const object = withStatus(after, status);
+    return before === undefined && kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'ses' } } : { ok: true, object };
   },
 };

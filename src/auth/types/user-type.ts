@@ -1,4 +1,5 @@
 import type { Completion, Strategy } from '../../command/strategy.ts';
+import type { Subject } from '../../command/subject.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import type { ResourceObject } from '../../resource/object.ts';
@@ -48,14 +49,18 @@ export const userStrategy: Strategy = {
     const { password, ...spec } = membersAt(after, 'spec');
     const object = withStatus(after['spec'] === undefined ? after : { ...after, spec }, statusOf(completion));
     if (typeof password !== 'string') return { ok: true, object };
-    // What an operator chose for the first start is theirs to answer for.
-    if (subject.kind !== 'platform' && Array.from(password).length < passwordLengthMin) {
+    if (!isOperators(subject) && Array.from(password).length < passwordLengthMin) {
       return broken(after, [{ pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` }]);
     }
     if (kept === undefined) return { ok: true, object, withheld: { kind: 'password', text: password } };
     return { ok: true, object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }) };
   },
 };
+
+/** `ADMIN_PASSWORD`: what an operator chose is theirs to answer for. */
+function isOperators(subject: Subject): boolean {
+  return subject.kind === 'platform' && subject.part === 'administrator';
+}
 
 /** The platform's to write: what anybody else sends is ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
