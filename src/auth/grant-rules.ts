@@ -7,7 +7,7 @@ import { SuperHolders } from './grant-holders.ts';
 import type { PermissionReader } from './permission-reader.ts';
 import { platformTypes, roleBindingKey, roleKey } from './types/platform-types.ts';
 import { roleNameOf } from './types/role-binding-type.ts';
-import { broken } from './types/shared.ts';
+import { broken } from './types/type-members.ts';
 
 const permitted: Judged = { ok: true };
 

@@ -5,7 +5,7 @@ import { compileType, typeKeyOf } from '../../resource/type-declaration.ts';
 import { roleBindingStrategy, roleBindingType } from './role-binding-type.ts';
 import { roleStrategy, roleType } from './role-type.ts';
 import { sessionStrategy, sessionType } from './session-type.ts';
-import { core } from './shared.ts';
+import { core } from './type-members.ts';
 import { tokenStrategy, tokenType } from './token-type.ts';
 import { userStrategy, userType } from './user-type.ts';
 

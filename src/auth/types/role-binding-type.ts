@@ -3,7 +3,7 @@ import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits.ts';
 import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/plugin.ts';
 import { isMembers } from '../../resource/schema-check.ts';
 import type { ResourceObject } from '../../resource/object.ts';
-import { core, membersAt, nameSchema } from './shared.ts';
+import { core, membersAt, nameSchema } from './type-members.ts';
 
 type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };
 

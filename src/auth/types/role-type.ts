@@ -4,7 +4,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import { nameLengthMax, roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { isMembers } from '../../resource/schema-check.ts';
-import { core, membersAt, withStatus, type Members } from './shared.ts';
+import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
 /** Beside the verbs, as some are both: what a request without a resource may be matched by (decision 6.4). */

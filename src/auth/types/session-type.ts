@@ -1,7 +1,7 @@
 import { refuse } from '../../command/refuse.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import { core, membersAt, nameSchema, withStatus } from './shared.ts';
+import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
 /** Log-ins that a cookie stands for (decision 7.4): known to every node, ended by deleting them. */
 export const sessionType: TypeDeclaration<never> = {

@@ -6,7 +6,7 @@ import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
-import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './shared.ts';
+import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
 /** Personal access tokens (decision 7.2). The text is shown once, in the answer of the create. */
 export const tokenType: TypeDeclaration<never> = {

@@ -3,7 +3,7 @@ import type { Subject } from '../../command/subject.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import type { ResourceObject } from '../../resource/object.ts';
-import { broken, core, defined, membersAt, withStatus, type Members } from './shared.ts';
+import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
 export const userType: TypeDeclaration<never> = {
