@@ -28,7 +28,7 @@ export function alreadyExists(type: ResourceType, name: string): Refused {
   return refuse('already-exists', `${type.plural}${dotted(type.group)} "${name}" already exists`);
 }
 
-export function invalid(type: ResourceType, name: string, violations: readonly Violation[]): Refused {
+export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, violations: readonly Violation[]): Refused {
   const shown = violations.slice(0, validationErrorsMax);
   const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${shown.map((violation) => `${dottedPath(violation.pointer)}: ${violation.detail}`).join(', ')}`;
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
