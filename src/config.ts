@@ -164,6 +164,7 @@ function domainProblem(value: string): string | undefined {
 
 /** Neither the password nor an event log's address, which may hold one, is ever repeated. */
 function passwordProblem(value: string): string | undefined {
+  if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
   return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
 }
 

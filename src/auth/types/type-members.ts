@@ -1,4 +1,4 @@
-import { dottedPath, type Refused } from '../../command/refuse.ts';
+import { invalid, type Refused } from '../../command/refuse.ts';
 import { nameLengthMax } from '../../limits.ts';
 import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
@@ -29,6 +29,5 @@ export function withStatus({ status: _replaced, ...object }: ResourceObject, sta
 }
 
 export function broken({ kind, metadata: { name } }: ResourceObject, violations: readonly Violation[]): Refused {
-  const detail = `${kind} "${name}" is invalid: ${violations.map((violation) => `${dottedPath(violation.pointer)}: ${violation.detail}`).join(', ')}`;
-  return { ok: false, rejection: { reason: 'invalid', detail, violations } };
+  return invalid({ kind, group: core.group }, name, violations);
 }
