@@ -7,7 +7,7 @@ import { ruleShownLengthMax } from '../limits.ts';
 import type { DecidedChange } from '../write-rules.ts';
 import type { PermissionReader, Rights } from './permission-reader.ts';
 import { roleBindingKey, roleKey, tokenKey, userKey } from './types/platform-types.ts';
-import { roleNameOf } from './types/role-binding-type.ts';
+import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
 import { tokenRolesOf } from './types/token-type.ts';
 import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
 
@@ -30,10 +30,17 @@ function givenBy(change: DecidedChange, after: ResourceObject, { permissions, do
   switch (change.type) {
     // Whoever has it, depends on it or is added to by it gets all that comes with it.
     case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
-    case roleBindingKey: return permissions.rulesOf([roleNameOf(after)]);
+    case roleBindingKey: return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
     case userKey: return opensAccount(change, after) ? permissions.rulesOf(permissions.bound(name)) : [];
     default: return [];
   }
+}
+
+/** Whether it binds anybody to its role who was not bound before: to leave somebody out gives nothing. */
+function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
+  if (before === undefined || roleNameOf(before) !== roleNameOf(after)) return true;
+  const bound = new Set(userNamesOf(before));
+  return userNamesOf(after).some((name) => !bound.has(name));
 }
 
 /**

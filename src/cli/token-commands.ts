@@ -25,7 +25,7 @@ export async function createToken(options: TokenCreateOptions, surroundings: Sur
   if (expires !== undefined && expiresAt === undefined) throw mistake('--expires is a span from now (90m, 12h, 30d or 8w) or a time to come, like 2030-01-31T12:00:00Z');
   const { client, domain } = await connect(options, surroundings);
   const spec = { ...(description === undefined ? {} : { description }), ...(roles.length === 0 ? {} : { roles }), ...(expiresAt === undefined ? {} : { expiresAt }) };
-  const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { spec } });
+  const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { metadata: { generateName: 'token-' }, spec } });
   const token = textOf(made, 'status', 'token');
   if (token === undefined) throw failed('the server made a token and did not say it: revoke it');
   surroundings.output.write(`${printable(token)}\n`);

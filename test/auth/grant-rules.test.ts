@@ -90,6 +90,8 @@ behaves('a binding gives no role that its writer does not hold', [
   ['not even for a plugin', (access) => access.as({ kind: 'plugin', name: 'p' }).create(binding('b', 'nothing', 'nobody'), dry), 'invalid /roleRef/name'],
   ['a plugin, any other', (access) => access.as({ kind: 'plugin', name: 'p' }).create(binding('b', 'boss', 'nobody'), dry), 'ok'],
   ['adding oneself to another\'s', (access) => access.as('rita').replace(binding('writers', 'writer', 'walt', 'sleeper', 'rita'), dry), 'forbidden'],
+  ['leaving somebody out of one beyond them', (access) => access.as('rita').replace(binding('writers', 'writer', 'walt'), dry), 'ok'],
+  ['leaving one out and putting another in', (access) => access.as('rita').replace(binding('writers', 'writer', 'walt', 'rita'), dry), 'forbidden'],
   ['turning one\'s own into another', (access) => access.as('rita').replace(binding('readers', 'boss', 'rita'), dry), 'forbidden'],
   ['removing somebody from one beyond them', (access) => access.as('rita').write('rolebindings', { type: 'delete', name: 'writers', preconditions: {} }, dry), 'ok'],
   ['what remains of a role that went', (access) => access.as('root').replace(binding('old', 'gone', 'nobody'), dry), 'ok'],

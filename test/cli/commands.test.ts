@@ -75,8 +75,8 @@ t.test('token create prints the token alone', async (t) => {
   t.strictSame(done, { code: 0, out: 'pat_made\n', err: 'made the token "token-x", good until 2999-01-01T00:00:00.000Z; it is not shown again\n' });
   t.equal((await run(['token', 'create'])).out, 'pat_made\n');
   t.strictSame(seen.map(({ method, url, body }) => [method, url, body]), [
-    ['POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { spec: { description: 'for tests', roles: ['guest'], expiresAt: '2999-01-01T00:00:00.000Z' } }],
-    ['POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { spec: {} }],
+    ['POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { metadata: { generateName: 'token-' }, spec: { description: 'for tests', roles: ['guest'], expiresAt: '2999-01-01T00:00:00.000Z' } }],
+    ['POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { metadata: { generateName: 'token-' }, spec: {} }],
   ]);
 });
 

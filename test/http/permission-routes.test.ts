@@ -46,7 +46,7 @@ t.test('roles are those bound, permissions all that follow from them but the hid
   t.equal(status, 200);
   t.strictSame(names(body.roles), ['manager']);
   t.strictSame(names(body.permissions), ['manager', 'viewer']);
-  t.strictSame(body.uiPermissions, ['plugin:w:manage', 'plugin:w:secret', 'plugin:w:view']);
+  t.strictSame(body.uiPermissions, ['plugin:content:public:view', 'plugin:w:manage', 'plugin:w:secret', 'plugin:w:view']);
   const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
   t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
   const own = await server.as('reader')('GET', permissionsOf('-'));
@@ -136,7 +136,7 @@ t.test('templates come by module and title, hidden ones and other roles left out
   t.equal(status, 200);
   const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
   const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
-  t.strictSame(mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)), [['Administration', ['beyond']], ['Widgets', ['manager', 'viewer']]]);
+  t.strictSame(mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)), [['Administration', ['beyond']], ['Widgets', ['example-widgets-manage', 'manager', 'example-widgets-view', 'viewer']]]);
   t.equal(mine.at(-1)?.[0], '');
   t.ok(mine.at(-1)?.[1].includes('plain'));
   const all = mine.flatMap(([, members]) => members);
