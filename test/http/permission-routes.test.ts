@@ -136,7 +136,7 @@ t.test('templates come by module and title, hidden ones and other roles left out
   t.equal(status, 200);
   const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
   const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
-  t.strictSame(mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)), [['Administration', ['beyond']], ['Widgets', ['example-widgets-manage', 'manager', 'example-widgets-view', 'viewer']]]);
+  t.strictSame(mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)), [['Administration', ['beyond']], ['Widgets', ['example-widgets-manage', 'manager', 'viewer', 'example-widgets-view']]]);
   t.equal(mine.at(-1)?.[0], '');
   t.ok(mine.at(-1)?.[1].includes('plain'));
   const all = mine.flatMap(([, members]) => members);
