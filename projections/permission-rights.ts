@@ -1,7 +1,7 @@
 import { everything, type Closure } from '../src/access/closure.ts';
 import { lacking } from '../src/access/coverage.ts';
 import { pathTexts } from '../src/access/path-entry.ts';
-import { resourceTexts } from '../src/access/resource-entry.ts';
+import { resourceText } from '../src/access/resource-entry.ts';
 import { isGranted, type Asked, type Candidate, type RoleTable } from '../src/access/role-table.ts';
 import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
@@ -75,20 +75,20 @@ export class HeldRights implements Rights {
   #findResource(request: ResourceRequest, pluginOf: PluginOf): Grant | undefined {
     const asked: Asked = { request, pluginOf, owner: null };
     if (this.#tables.length >= rememberingRolesMin) return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
-    const texts = resourceTexts(request.resource, request.subresource);
+    const text = resourceText(request.resource, request.subresource);
     for (const table of this.#tables) {
-      const grant = table.findResource(asked, texts);
+      const grant = table.findResource(asked, text);
       if (grant !== undefined) return grant;
     }
     return undefined;
   }
 
   /** Candidates of all roles. */
-  #remembering({ group, resource, subresource = '' }: ResourceRequest): readonly Candidate[] {
+  #remembering(request: ResourceRequest): readonly Candidate[] {
+    const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);
     if (known !== undefined) return known;
-    const texts = resourceTexts(resource, subresource);
-    const found = this.#tables.flatMap((table) => table.candidates(group, texts));
+    const found = this.#tables.flatMap((table) => table.candidates(request));
     this.#remembered.note(this, this.#candidates.size === 0);
     const ofGroup = memberOf(this.#candidates, group, () => new Map<string, Map<string, readonly Candidate[]>>());
     memberOf(ofGroup, resource, () => new Map<string, readonly Candidate[]>()).set(subresource, found);

@@ -3,17 +3,20 @@
  * nothing is parsed to decide. A `*` is a wildcard alone, as all before the slash, or as all after it; elsewhere it is itself.
  */
 
-export type ResourceTexts = {
-  /** What a request goes by, whoever's type it is. `R` is not among the texts of `R/S`. */
-  readonly texts: readonly string[];
-  /** What follows the plugin's name in the form `P/R`, `P/R/S`. */
-  readonly within: string;
-};
+/** What a request goes by: `R` or `R/S`, as an entry is or as what follows the plugin's name in one. `R` is not among what `R/S` goes by. */
+export function resourceText(resource: string, subresource: string | undefined): string {
+  return hasNone(subresource) ? resource : `${resource}/${subresource}`;
+}
 
-export function resourceTexts(resource: string, subresource: string | undefined): ResourceTexts {
-  if (subresource === undefined || subresource === '') return { texts: [resource, '*'], within: resource };
-  const within = `${resource}/${subresource}`;
-  return { texts: [within, '*', `*/${subresource}`, `${resource}/*`], within };
+// What a request for a subresource goes by beside that: `*/S` and `R/*`.
+export function resourcePatterns(resource: string, subresource: string | undefined): readonly string[] {
+  return hasNone(subresource) ? noPatterns : [`*/${subresource}`, `${resource}/*`];
+}
+
+const noPatterns: readonly string[] = [];
+
+function hasNone(subresource: string | undefined): subresource is undefined | '' {
+  return subresource === undefined || subresource === '';
 }
 
 /** An entry read as the plugin's form: `P/R`, `P/R/S`. */

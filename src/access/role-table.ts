@@ -1,7 +1,7 @@
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 import { NameSet } from './name-pattern.ts';
 import { wildcardDepth } from './path-entry.ts';
-import { pluginForm, type ResourceTexts } from './resource-entry.ts';
+import { pluginForm, resourcePatterns, resourceText } from './resource-entry.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
@@ -13,10 +13,14 @@ export type ReadyRule = { readonly grant: Grant; readonly place: number; readonl
 /** A rule whose group and resource match. `plugin`: only if that plugin's type or route it is. */
 export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
 
+/** The rules of one group, by what a request goes by, so that most requests are one look-up. */
 type GroupTable = {
+  /** Entries as they are, and the plugin's forms by what follows the plugin's name. */
   readonly byText: Map<string, Candidate[]>;
-  /** The plugin's forms, by what follows the plugin's name. */
-  readonly byTextWithin: Map<string, Candidate[]>;
+  /** Of `*`, which every request goes by. */
+  readonly forAny: Candidate[];
+  // Whether there is any `*/S` or `R/*`.
+  hasPatterns: boolean;
 };
 
 /** One role's rules by what they speak of: a decision looks at those that may match, and parses nothing. */
@@ -47,21 +51,22 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** Rules whose group and resource match, in their order; a rule may be there twice. `goesBy` is what the request goes by. */
-  candidates(group: string, goesBy: ResourceTexts): readonly Candidate[] {
+  /** Rules whose group and resource match, in their order; a rule may be there twice. */
+  candidates(request: Place): readonly Candidate[] {
     const found: Candidate[] = [];
-    const own = this.#groups.get(group);
-    if (own !== undefined) collect(own, goesBy, found);
-    if (this.#anyGroup !== undefined && this.#anyGroup !== own) collect(this.#anyGroup, goesBy, found);
+    const text = resourceText(request.resource, request.subresource);
+    const own = this.#groups.get(request.group);
+    if (own !== undefined) collect(own, request, text, found);
+    if (this.#anyGroup !== undefined && this.#anyGroup !== own) collect(this.#anyGroup, request, text, found);
     return found.length > 1 ? found.sort((left, right) => left.ready.place - right.ready.place) : found;
   }
 
-  /** The first rule that allows it. Nothing is made on the way: most roles do not even speak of the group. */
-  findResource(asked: Asked, goesBy: ResourceTexts): Grant | undefined {
+  /** The first rule that allows it. Nothing is made on the way: most roles do not even speak of the group. `text` is what the request goes by. */
+  findResource(asked: Asked, text: string): Grant | undefined {
     const own = this.#groups.get(asked.request.group);
     const any = this.#anyGroup;
-    let first = own === undefined ? undefined : firstIn(own, goesBy, asked, undefined);
-    if (any !== undefined && any !== own) first = firstIn(any, goesBy, asked, first);
+    let first = own === undefined ? undefined : firstIn(own, text, asked, undefined);
+    if (any !== undefined && any !== own) first = firstIn(any, text, asked, first);
     return first?.grant;
   }
 
@@ -80,35 +85,45 @@ export class RoleTable {
   #addResources(group: string, resources: readonly string[], ready: ReadyRule): void {
     let table = this.#groups.get(group);
     if (table === undefined) {
-      table = { byText: new Map(), byTextWithin: new Map() };
+      table = { byText: new Map(), forAny: [], hasPatterns: false };
       this.#groups.set(group, table);
     }
     const anyone: Candidate = { ready, plugin: undefined };
     for (const entry of new Set(resources)) {
-      put(table.byText, entry, anyone);
+      if (entry === '*') table.forAny.push(anyone);
+      else put(table.byText, entry, anyone);
       const form = pluginForm(entry);
-      if (form !== undefined) put(table.byTextWithin, form.within, { ready, plugin: form.plugin });
+      if (form !== undefined) put(table.byText, form.within, { ready, plugin: form.plugin });
+      table.hasPatterns ||= form !== undefined && entry.includes('*');
     }
   }
 }
 
-function collect({ byText, byTextWithin }: GroupTable, { texts, within }: ResourceTexts, found: Candidate[]): void {
-  for (const text of texts) {
-    for (const candidate of byText.get(text) ?? none) found.push(candidate);
-  }
-  if (byTextWithin.size === 0) return;
-  for (const candidate of byTextWithin.get(within) ?? none) found.push(candidate);
+type Place = Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>;
+
+function collect(table: GroupTable, { resource, subresource }: Place, text: string, found: Candidate[]): void {
+  found.push(...table.byText.get(text) ?? none, ...table.forAny);
+  if (!table.hasPatterns) return;
+  for (const pattern of resourcePatterns(resource, subresource)) found.push(...(table.byText.get(pattern) ?? none).filter(isWhoevers));
 }
 
 const none: readonly Candidate[] = [];
 
+/** A pattern is no plugin's form: what follows a plugin's name is taken as it stands. */
+function isWhoevers({ plugin }: Candidate): boolean {
+  return plugin === undefined;
+}
+
 /** One question. `owner`: the plugin, asked for once, and only when a rule depends on it; null: not asked yet. */
 export type Asked = { readonly request: ResourceRequest; readonly pluginOf: (request: ResourceRequest) => string | undefined; owner: string | null | undefined };
 
-function firstIn({ byText, byTextWithin }: GroupTable, { texts, within }: ResourceTexts, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
-  let first = best;
-  for (const text of texts) first = earlier(byText.get(text), asked, first);
-  return byTextWithin.size === 0 ? first : earlier(byTextWithin.get(within), asked, first);
+function firstIn(table: GroupTable, text: string, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
+  let first = earlier(table.byText.get(text), asked, best);
+  if (table.forAny.length > 0) first = earlier(table.forAny, asked, first);
+  if (!table.hasPatterns || text === asked.request.resource) return first;
+  const { resource, subresource } = asked.request;
+  for (const pattern of resourcePatterns(resource, subresource)) first = earlier(table.byText.get(pattern)?.filter(isWhoevers), asked, first);
+  return first;
 }
 
 function earlier(candidates: readonly Candidate[] | undefined, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
