@@ -42,6 +42,8 @@ export type RunningServer = {
   readonly url: string;
   /** Events the log held when it was opened, and types served once everything had settled. */
   readonly ready: { readonly events: number; readonly types: number };
+  /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
+  readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
   close(): Promise<void>;
 };
@@ -119,7 +121,7 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
   await host.start();
   await settled;
   pending.delete('plugins are starting');
-  return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, close: async () => closers.closeAll() };
+  return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, routes: () => http.routes(), close: async () => closers.closeAll() };
 }
 
 /**

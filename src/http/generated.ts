@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 import { ListCache } from './list-cache.ts';
 import { problem } from './problem.ts';
-import { nothingHere } from './route-table.ts';
+import { nothingHere, type Route } from './route-table.ts';
 
 /** What the generated APIs do not take: the next in line may. */
 export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly string[] };
@@ -35,6 +35,15 @@ export class GeneratedApi {
   /** The type a place names, served or not. */
   registrationAt({ group, version, resource }: Place): Registration | undefined {
     return this.#registry.byPath(group, version, resource);
+  }
+
+  /** Every route of every registered type, served or not. */
+  all(): readonly Route[] {
+    return this.#registry.all().flatMap(({ type }) => [
+      ...routesAt(collectionMethods, type.path),
+      ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
+      ...routesAt(itemMethodsOf(type, 'status'), `${type.path}/{name}/status`),
+    ]);
   }
 
   answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
@@ -75,6 +84,10 @@ export class GeneratedApi {
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
   return subresource === 'status' && type.statusSubresource ? statusMethods : [];
+}
+
+function routesAt(methods: readonly string[], pattern: string): readonly Route[] {
+  return methods.map((method) => ({ method, pattern }));
 }
 
 export function notYetServing({ type }: Registration): ReturnType<typeof problem> {

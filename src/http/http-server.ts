@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { problem, type Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
+import type { Route } from './route-table.ts';
 import { sendProblem, type Edge } from './send.ts';
 import { responseOn } from './socket-response.ts';
 import type { WatchEndpoints } from './watching.ts';
@@ -43,6 +44,8 @@ const drainPollMs = 20;
 export type HttpServer = {
   readonly server: Server;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
+  /** Every route there is now: the generated, the platform's own and plugins', announced ones included. */
+  routes(): readonly Route[];
   /** Stops accepting, lets what is in flight end, and cuts what has not ended after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
@@ -50,11 +53,9 @@ export type HttpServer = {
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const { domain, clock, log, registry, reader, feed, execute, authenticate, authorize, pluginRoutes, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const drawRequestId = requestIds();
-  const app = new App({
-    domain, clock, log, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId,
-    generated: new GeneratedApi(registry, { reader, execute }, feed),
-    fixed: fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes }),
-  });
+  const generated = new GeneratedApi(registry, { reader, execute }, feed);
+  const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
+  const app = new App({ domain, clock, log, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed });
   const koa = app.koa().callback();
   const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };
   const server = createServer({
@@ -80,7 +81,8 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   };
   // Unheard, a CONNECT would be cut off without an answer.
   server.on('upgrade', leave).on('connect', leave);
-  return { server, callback, close: (graceMs) => closed({ server, upgraded }, dependencies, graceMs) };
+  const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
+  return { server, callback, routes, close: (graceMs) => closed({ server, upgraded }, dependencies, graceMs) };
 }
 
 /** Unique across restarts by a drawn prefix, and cheap: one a request. */

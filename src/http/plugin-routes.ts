@@ -7,7 +7,7 @@ import { goneSignal, type Exchange } from './exchange.ts';
 import { decodeRefusal, decodeResponse } from './plugin-response.ts';
 import { basicChallenge, problem, type Problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
-import { RouteTable, type Entry, type Found } from './route-table.ts';
+import { RouteTable, type Found, type Route } from './route-table.ts';
 
 export type PluginRoutesDependencies = {
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export class PluginRoutes {
   }
 
   /** Every route there is. */
-  all(): readonly (Omit<Entry<unknown>, 'route'> & { readonly plugin: string })[] {
+  all(): readonly (Route & { readonly plugin: string })[] {
     return [...this.#mounted].flatMap(([plugin, { table }]) => table.all().map(({ method, pattern }) => ({ plugin, method, pattern })));
   }
 

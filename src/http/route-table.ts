@@ -9,8 +9,11 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
 
+/** What is served with one method at the paths of one pattern. */
+export type Route = { readonly method: string; readonly pattern: string };
+
 /** A route as it was added. */
-export type Entry<H> = { readonly method: string; readonly pattern: string; readonly route: H };
+export type Entry<H> = Route & { readonly route: H };
 
 /**
  * Routes by pattern, `{name}` standing for one segment. Paths are matched by their decoded segments, the very ones that were
