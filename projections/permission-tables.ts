@@ -83,7 +83,7 @@ export class PermissionTables implements PermissionReader {
 
   holders(role: string): readonly { readonly binding: string; readonly user: string }[] {
     return [...this.#holders.bindingsTo(role)].flatMap(({ name, users }) =>
-      users.filter((user) => this.user(user)?.isDisabled === false).map((user) => ({ binding: name, user })));
+      users.filter((user) => canLogIn(this.user(user))).map((user) => ({ binding: name, user })));
   }
 
   rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {
@@ -134,4 +134,9 @@ export class PermissionTables implements PermissionReader {
       [typeKeyOf('', 'sessions'), (name, object, told) => { noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf))); }],
     ]);
   }
+}
+
+/** Whoever has no password yet can make nobody else's. */
+function canLogIn(user: UserRecord | undefined): boolean {
+  return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

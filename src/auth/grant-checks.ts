@@ -1,5 +1,6 @@
 import { roleOf } from '../access/role-object.ts';
 import type { Rule } from '../access/rule.ts';
+import { builtInRoles } from '../access/standing-roles.ts';
 import { refuse, type Refused } from '../command/refuse.ts';
 import { actorOf } from '../command/subject.ts';
 import type { ResourceObject } from '../resource/object.ts';
@@ -13,15 +14,35 @@ import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
 
 type Known = { readonly permissions: PermissionReader; readonly domain: string };
 
-/** Why the writer does not hold what the change would give to somebody; undefined when they do. What takes away gives nothing. */
+/**
+ * Why the writer does not hold what the change would give to somebody; undefined when they do. What takes away gives nothing,
+ * but a role: what is made of it again later, by a start or a plugin, would go to whoever was bound to its remains.
+ */
 export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused | undefined {
   const { type, subject, before, after } = change;
-  if (after === undefined || subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
+  if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
-  if (type === tokenKey) return before === undefined ? roleBeyond(change, after, rights) : undefined;
-  const lacking = rights.lacks(givenBy(change, after, known));
+  if (type === tokenKey) return before === undefined && after !== undefined ? roleBeyond(change, after, rights) : undefined;
+  const unforeseeable = type === roleKey ? unforeseen(change, known) : undefined;
+  if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
+  const lacking = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
   return lacking === undefined ? undefined : forbidden(change, `cannot give what they do not hold: ${shown(lacking)}`);
+}
+
+/** What the role that is changed or deleted gives until then. */
+function takenFrom({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
+  return type === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
+}
+
+/** Why it cannot be told what the role would give: its name, or one it depends on, may get rules from somebody else. */
+function unforeseen({ before, after }: DecidedChange, { permissions, domain }: Known): string | undefined {
+  if (after === undefined) return undefined;
+  const { name } = after.metadata;
+  if (before === undefined && builtInRoles.has(name)) return 'cannot make a role of this name: it is a built-in one\'s';
+  const known = new Set(before === undefined ? [] : roleOf(before, domain).dependencies);
+  const missing = roleOf(after, domain).dependencies.find((dependency) => !known.has(dependency) && dependency !== name && permissions.role(dependency) === undefined);
+  return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
 }
 
 /** The rules that somebody holds by this change, whether or not they held them before it. */
@@ -58,8 +79,8 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
 }
 
 /** As Kubernetes begins it: the object, then who and why. */
-function forbidden({ type, subject, after }: DecidedChange, why: string): Refused {
-  return refuse('forbidden', `${type} ${JSON.stringify(after?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
+function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
+  return refuse('forbidden', `${type} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
 }
 
 function shown({ kind: _kind, ...rule }: Rule): string {

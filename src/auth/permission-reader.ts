@@ -12,7 +12,7 @@ export type PermissionReader = {
   roles(): Iterable<Role>;
   /** The names of the roles bound to a user, sorted; what everybody has is not among them. */
   bound(user: string): readonly string[];
-  /** Names of the RoleBindings to `role` that name a user who exists and is not disabled, with those users. */
+  /** Names of the RoleBindings to `role` that name a user who can log in, being there, not disabled and with a password; with those users. */
   holders(role: string): readonly { readonly binding: string; readonly user: string }[];
   /**
    * The rules of the closure of `names` (dependencies followed, aggregated roles added). `changed`: as it would be with that

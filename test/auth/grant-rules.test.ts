@@ -10,6 +10,8 @@ import { Access, binding, everythingRules, pathRule, platform, refusal, role, ru
 import { domain } from '../support/given.ts';
 import { shown, tally, type Shown } from '../support/writing.ts';
 
+const password = 'a new password';
+
 /** Reading posts, writing them too, and everything. `manager` holds `reader` by aggregation, `boss` everything by its rules alone. */
 async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
   const access = await Access.open(t);
@@ -19,7 +21,7 @@ async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
     role('writer', [rule('create,update', 'posts')], { dependencies: ['reader'] }),
     role('manager', [rule('get,list,create', 'users,rolebindings')]),
     role('boss', everythingRules),
-    user('root'), user('mary'), user('walt'), user('rita'), user('bert'), user('nobody'), user('sleeper', { disabled: true }),
+    user('root', { password }), user('mary', { password }), user('walt'), user('rita'), user('bert', { password }), user('nobody'), user('sleeper', { disabled: true }),
     binding('roots', 'super-role', 'root'), binding('managers', 'manager', 'mary'), binding('writers', 'writer', 'walt', 'sleeper'),
     binding('readers', 'reader', 'rita', 'oidc:olga'), binding('bosses', 'boss', 'bert'), binding('ghosts', 'writer', 'ghost'),
   );
@@ -59,6 +61,9 @@ behaves('a role gives no more than its writer holds', [
   ['a path', (access) => access.as('walt').create(role('a', [pathRule('get', '/x')]), dry), 'forbidden'],
   ['a dependency they hold', (access) => access.as('walt').create(role('a', [], { dependencies: ['writer'] }), dry), 'ok'],
   ['a dependency they do not hold', (access) => access.as('rita').create(role('a', [], { dependencies: ['writer'] }), dry), 'forbidden'],
+  ['a dependency that there is not yet', (access) => access.as('walt').create(role('a', [], { dependencies: ['of-some-plugin'] }), dry), 'forbidden'],
+  ['the same by the super administrator', (access) => access.as('root').create(role('a', [], { dependencies: ['of-some-plugin'] }), dry), 'ok'],
+  ['a built-in role that is missing', (access) => access.as('walt').create(role('guest'), dry), 'forbidden'],
   ['a dependency on the super administrator', (access) => access.as('walt').create(role('a', [], { dependencies: ['super-role'] }), dry), 'forbidden'],
   ['everything, by one who holds it all by rules', (access) => access.as('bert').create(role('a', [], { dependencies: ['super-role'] }), dry), 'ok'],
   ['anything, by the super administrator', (access) => access.as('root').create(role('a', everythingRules), dry), 'ok'],
@@ -73,9 +78,11 @@ behaves('a role gives no more than its writer holds', [
 behaves('a role is changed only by who holds what it then gives', [
   ['their own role, to more', (access) => access.as('rita').replace(role('reader', [rule('get,list,delete', 'posts')], { aggregateTo: ['manager'] }), dry), 'forbidden'],
   ['their own role, to less', (access) => access.as('rita').replace(role('reader', [rule('get', 'posts')]), dry), 'ok'],
-  ['a role beyond them, to what they hold', (access) => access.as('rita').replace(role('boss', [rule('get', 'posts')]), dry), 'ok'],
+  ['a role beyond them, to what they hold', (access) => access.as('rita').replace(role('boss', [rule('get', 'posts')]), dry), 'forbidden'],
+  ['the same by one who holds it', (access) => access.as('bert').replace(role('boss', [rule('get', 'posts')]), dry), 'ok'],
   ['a role beyond them, elsewhere', (access) => access.as('rita').replace(role('boss', everythingRules, { labels: { 'example.com/x': 'y' } }), dry), 'forbidden'],
-  ['deleting one gives nothing', (access) => access.as('rita').write('roles', { type: 'delete', name: 'boss', preconditions: {} }, dry), 'ok'],
+  ['deleting one beyond them', (access) => access.as('rita').write('roles', { type: 'delete', name: 'boss', preconditions: {} }, dry), 'forbidden'],
+  ['deleting their own', (access) => access.as('rita').write('roles', { type: 'delete', name: 'reader', preconditions: {} }, dry), 'ok'],
   ['adding theirs to the role of everybody', (access) => access.as('rita').replace(role('reader', [rule('get,list', 'posts')], { aggregateTo: ['anonymous'] }), dry), 'ok'],
   ['adding another\'s to their own', (access) => access.as('rita').replace(role('writer', [rule('create,update', 'posts')], { aggregateTo: ['reader'] }), dry), 'forbidden'],
 ]);
@@ -100,8 +107,6 @@ behaves('a binding gives no role that its writer does not hold', [
   await access.given(role('gone'), binding('old', 'gone', 'nobody', 'rita'));
   for (const step of ['delete', 'collect'] as const) shown(await access.as(platform)[step]('roles', 'gone'));
 });
-
-const password = 'a new password';
 
 behaves('nobody opens an account that may do more than they', [
   ['somebody with nothing', (access) => access.as('rita').patch('users', 'nobody', { spec: { password } }), 'ok'],
@@ -200,6 +205,7 @@ test('somebody who can log in stays super administrator', async (t) => {
     ['disabling them', (of) => of.as('root').patch('users', 'root', { spec: { disabled: true } })],
     ['by a plugin', (of) => of.as({ kind: 'plugin', name: 'p' }).delete('rolebindings', 'roots')],
     ['by somebody else', (of) => of.as('rita').delete('users', 'root')],
+    ['leaving it to one without a password', (of) => of.as('root').replace(binding('roots', 'super-role', 'walt'))],
   ];
   for (const [about, writing] of attempts) t.equal(refusal(await writing(access)), 'forbidden', about);
   await access.given(binding('more-roots', 'super-role', 'mary', 'sleeper'));

@@ -93,7 +93,8 @@ const put = (what: string, statuses: readonly number[], headers: fc.Arbitrary<re
 const heads = fc.oneof(
   put('a media type', [415], fc.constantFrom('text/plain', 'application/xml', 'application/yaml', 'multipart/form-data; boundary=x', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/jsonx', '*/*', ';', 'application/json-patch+json').map((type) => [`Content-Type: ${type}`])),
   put('a Content-Encoding', [415], fc.oneof(fc.constantFrom('gzip', 'br', 'deflate', 'gzip, gzip', 'x', 'identity, gzip', '*'), printable.filter((word) => word.toLowerCase() !== 'identity')).map((coding) => [`Content-Encoding: ${coding}`])),
-  put('an If-Match', [412], fc.constantFrom('"999"', 'W/"0"', '"x"', '""', '"999', '"-1"', '"998","999"', '999', '"00000000000000000000"').map((tag) => [`If-Match: ${tag}`])),
+  put('an If-Match', [412], fc.constantFrom('"999"', 'W/"0"', '"x"', '""', '"-1"', '"998","999"', '999', '"00000000000000000000"').map((tag) => [`If-Match: ${tag}`])),
+  put('an If-Match that cannot be read', [400], fc.constantFrom('"999', '"998" "999"', '999x', ',').map((tag) => [`If-Match: ${tag}`])),
   // The last of so many counts as well.
   put('an If-Match behind many headers', [412], fc.integer({ min: 900, max: 5_000 }).map((lines) => [...Array.from({ length: lines }, (_, place) => `X-${String(place)}: x`), 'If-Match: "999"'])),
   put('an expectation', [417], printable.filter((word) => !/100-continue/iu.test(word)).map((word) => [`Expect: ${word}`])),

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
+import { builtInRoles } from '../../src/access/standing-roles.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { applyBuiltInRoles } from '../../src/plugin/built-in-roles.ts';
 import { decodeShippedObjects } from '../../src/plugin/shipped-objects.ts';
@@ -38,6 +39,7 @@ test('a first start makes the built-in roles, a second one writes nothing', asyn
   t.strictSame(await started(access), []);
   const built = ['anonymous', 'authenticated', 'guest', 'post-author', 'post-contributor', 'post-editor', 'super-role'];
   t.strictSame(namesOf(access).filter((name) => !name.startsWith('role-template-')), built);
+  t.strictSame(namesOf(access), [...builtInRoles].sort(), 'nobody else may take the name of one that is missing');
   const events = (await access.recorded()).length;
   t.strictSame(await started(access), []);
   t.equal((await access.recorded()).length, events);

@@ -134,16 +134,18 @@ test('a record that is not whole lets nobody in', async (t) => {
   t.strictSame(stage.tables.bound('ann'), []);
 });
 
-test('holders are the bindings of a role with the users who exist and are not disabled', async (t) => {
+test('holders are the bindings of a role with the users who can log in', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('rolebindings', 'b1', binding('super-role', 'ann', 'bob', 'ghost'));
   await stage.create('rolebindings', 'b2', binding('super-role', 'ann'));
   await stage.create('rolebindings', 'b3', binding('other', 'ann'));
-  await stage.create('users', 'ann', { spec: {} });
-  await stage.create('users', 'bob', { spec: { disabled: true } });
+  await stage.create('users', 'ann', { spec: {}, status: { passwordRevision: 0 } });
+  await stage.create('users', 'bob', { spec: { disabled: true }, status: { passwordRevision: 0 } });
+  await stage.create('rolebindings', 'b4', binding('super-role', 'carl'));
+  await stage.create('users', 'carl', { spec: {} });
   t.strictSame(stage.tables.holders('super-role'), [{ binding: 'b1', user: 'ann' }, { binding: 'b2', user: 'ann' }]);
-  await stage.change('users', 'bob', { spec: { disabled: false } });
+  await stage.change('users', 'bob', { spec: { disabled: false }, status: { passwordRevision: 0 } });
   await stage.mark('rolebindings', 'b2');
   t.strictSame(stage.tables.holders('super-role'), [{ binding: 'b1', user: 'ann' }, { binding: 'b1', user: 'bob' }]);
   t.strictSame(stage.tables.bound('ann'), ['other', 'super-role']);
