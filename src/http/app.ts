@@ -74,7 +74,8 @@ export class App {
     const query = queryOf(url);
     const info = requestInfo(method, url, asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
-    if (isWithoutHost(req)) return refusal(problem('bad-request', 'a request must have a Host header'));
+    const malformed = malformedHead(req);
+    if (malformed !== undefined) return refusal(problem('bad-request', malformed));
 
     const who = this.#authenticate(req, info);
     const authenticated = who instanceof Promise ? await who : who;
@@ -138,8 +139,20 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly meth
   return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
 }
 
-function isWithoutHost(req: IncomingMessage): boolean {
-  return req.headers.host === undefined && req.httpVersion === '1.1';
+/**
+ * Of a header that is for one value node reads the first and drops the others without a word, where whoever passed the
+ * request on may have judged it by the last.
+ */
+function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
+  let [hosts, credentials] = [0, 0];
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
+  }
+  if (hosts > 1) return 'a request must have one Host header';
+  return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {
