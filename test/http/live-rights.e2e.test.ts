@@ -5,7 +5,7 @@ import { Administration, as, core, passwordOf, prefixed, type Rule } from '../su
 import { ask } from '../support/ask.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { adminAuthorization, type TestServer } from '../support/start-server.ts';
-import { startInStoppedTime } from '../support/stopped-time.ts';
+import { StoppedTime } from '../support/stopped-time.ts';
 import { transports, Watching } from '../support/watching.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -128,7 +128,7 @@ const cases: readonly Case[] = [
 ];
 
 async function open(t: Test): Promise<Stage> {
-  const { server, clock } = await startInStoppedTime(t);
+  const { server, clock } = await StoppedTime.start(t);
   const stage = new Stage(server, clock);
   await stage.administration.user(bystander);
   await stage.administration.role('watching', { rules: [watchRule] });
