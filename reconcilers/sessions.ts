@@ -46,7 +46,12 @@ export class SessionKeeper {
     const { changes, permissions, sessions } = dependencies;
     this.#unsubscribe = [
       changes.subscribe((batch) => {
-        for (const { type, name, kind, bytes } of batch.changes) if (type === sessions.key) this.#note(name, kind === 'deleted' ? undefined : storedObject(bytes));
+        for (const { type, name, kind, bytes } of batch.changes) {
+          if (type !== sessions.key) continue;
+          this.#note(name, kind === 'deleted' ? undefined : storedObject(bytes));
+          // Its user may have gone while it was made: nobody else would look at it before it expires.
+          if (kind === 'added') this.#enqueue(name);
+        }
       }),
       permissions.subscribe(({ credentials }) => {
         for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#enqueue(name);

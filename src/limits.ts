@@ -193,10 +193,13 @@ export const bindingAttemptsMax = 8;
 /** Roles that a review names when none of them allows it. */
 export const reviewedRolesShownMax = 32;
 /**
- * What one rule may be taken apart into (verbs × groups × resources × names) to see whether its writer holds it all: more is
- * refused unless one held rule allows the whole. A role of a plugin comes to some dozens.
+ * Comparisons made to see whether the writer of rules holds them all: some twenty milliseconds of them. Past it they count
+ * as not held. A role of a plugin comes to some hundreds.
  */
-export const coverageAtomsMax = 10_000;
+export const coverageChecksMax = 500_000;
+
+/** Dependencies of one role, and its UI permissions: whoever has the role has what they name worked out for them. */
+export const roleListEntriesMax = 256;
 /** Kinds of requests whose rules are remembered, over all role sets together: about 200 bytes each. Then all are forgotten. */
 export const rememberedCandidatesMax = 65_536;
 /** Fewer roles than this are looked through faster than what was remembered of them is found. */

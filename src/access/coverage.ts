@@ -1,4 +1,4 @@
-import { coverageAtomsMax } from '../limits.ts';
+import { coverageChecksMax } from '../limits.ts';
 import { isNameWithin } from './name-pattern.ts';
 import { isPathWithin } from './path-entry.ts';
 import { readingsOf } from './resource-entry.ts';
@@ -7,67 +7,100 @@ import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 /**
  * The first of `rules` that allows something `held` does not (decision 6.7). A rule is taken apart into atoms, verb by group
  * by resource by name, each of which one held rule must allow as a whole. So what is found within is within; a rule that is
- * within only because several held ones join to one atom is called lacking, which errs on the safe side.
+ * within only because several held ones join to one atom is called lacking, which errs on the safe side. So does one that
+ * takes too long to compare: whoever writes rules could stop the process with them.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
-  const resourceRules = held.filter((rule) => rule.kind === 'resource');
-  const pathRules = held.filter((rule) => rule.kind === 'non-resource');
-  return rules.find((rule) => !known.has(rule) && !(rule.kind === 'resource' ? isHeld(rule, resourceRules) : isPathHeld(rule, pathRules)));
+  const compared = rules.filter((rule) => !known.has(rule));
+  if (compared.length === 0) return undefined;
+  const owners = new Owners(held);
+  return compared.find((rule) => !(rule.kind === 'resource' ? owners.hold(rule) : owners.holdPaths(rule)));
 }
 
-type Atoms = {
-  readonly verbs: readonly string[];
-  readonly groups: readonly string[];
-  readonly readings: readonly (readonly string[])[];
-  /** Undefined: any name, and none. */
-  readonly names: readonly (string | undefined)[];
-};
+/** A held rule, ready to be asked. */
+type Owner = { readonly verbs: ReadonlySet<string>; readonly groups: ReadonlySet<string>; readonly names: Names | undefined };
+/** Every entry is in `exact`, patterns included: each is within itself. */
+type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly string[] };
+type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
 
-function isHeld(rule: ResourceRule, held: readonly ResourceRule[]): boolean {
-  const atoms: Atoms = { verbs: rule.verbs, groups: rule.apiGroups, readings: rule.resources.flatMap(readingsOf), names: namesOf(rule) ?? [undefined] };
-  if (held.some((owner) => isAllHeldBy(owner, atoms))) return true;
-  // Without a bound a role with long lists would stop the process; one held rule that allows it all is found above.
-  if (atoms.verbs.length * atoms.groups.length * atoms.readings.length * atoms.names.length > coverageAtomsMax) return false;
-  return atoms.verbs.every((verb) => {
-    const ofVerb = held.filter((owner) => isAmong(owner.verbs, verb));
-    return atoms.groups.every((group) => {
-      const ofGroup = ofVerb.filter((owner) => isAmong(owner.apiGroups, group));
-      return atoms.readings.every((reading) => areNamesHeld(atoms.names, ofGroup.filter((owner) => isReadingHeld(owner, reading))));
+class Owners {
+  /** By each entry of `resources`. */
+  readonly #byResource = new Map<string, Owner[]>();
+  readonly #paths: readonly PathOwner[];
+  /** Comparisons that may still be made. */
+  #left = coverageChecksMax;
+
+  constructor(held: readonly Rule[]) {
+    for (const rule of held) {
+      if (rule.kind !== 'resource') continue;
+      const owner: Owner = { verbs: new Set(rule.verbs), groups: new Set(rule.apiGroups), names: namesIn(rule) };
+      for (const entry of new Set(rule.resources)) put(this.#byResource, entry, owner);
+    }
+    this.#paths = held.filter((rule) => rule.kind === 'non-resource').map((rule) => ({ verbs: new Set(rule.verbs), urls: new Set(rule.nonResourceURLs) }));
+  }
+
+  hold(rule: ResourceRule): boolean {
+    const [verbs, groups, names] = [unique(rule.verbs), unique(rule.apiGroups), namesIn(rule)?.exact];
+    return unique(rule.resources).flatMap(readingsOf).every((reading) => {
+      const owners = unique(reading.flatMap((entry) => this.#byResource.get(entry) ?? []));
+      return verbs.every((verb) => {
+        const ofVerb = this.#those(owners, (owner) => isAmong(owner.verbs, verb));
+        return groups.every((group) => this.#holdNames(names, this.#those(ofVerb, (owner) => isAmong(owner.groups, group))));
+      });
     });
-  });
-}
+  }
 
-function isAllHeldBy(owner: ResourceRule, { verbs, groups, readings, names }: Atoms): boolean {
-  return verbs.every((verb) => isAmong(owner.verbs, verb))
-    && groups.every((group) => isAmong(owner.apiGroups, group))
-    && readings.every((reading) => isReadingHeld(owner, reading))
-    && areNamesHeld(names, [owner]);
+  holdPaths(rule: NonResourceRule): boolean {
+    const entries = unique(rule.nonResourceURLs);
+    return unique(rule.verbs).every((verb) => {
+      const ofVerb = this.#those(this.#paths, (owner) => isAmong(owner.verbs, verb));
+      return entries.every((entry) => ofVerb.some(({ urls }) => {
+        if (urls.has('*') || urls.has(entry)) return this.#mayGoOn(1);
+        return this.#mayGoOn(urls.size) && [...urls].some((wider) => isPathWithin(entry, wider));
+      }));
+    });
+  }
+
+  #holdNames(names: ReadonlySet<string> | undefined, owners: readonly Owner[]): boolean {
+    if (owners.some((owner) => owner.names === undefined)) return true;
+    return names !== undefined && [...names].every((name) => owners.some((owner) => owner.names !== undefined && this.#holdsName(owner.names, name)));
+  }
+
+  #holdsName({ exact, patterns }: Names, name: string): boolean {
+    if (exact.has(name)) return this.#mayGoOn(1);
+    return this.#mayGoOn(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
+  }
+
+  /** None once there were too many comparisons: then nothing is held. */
+  #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
+    return this.#mayGoOn(owners.length) ? owners.filter(isOne) : [];
+  }
+
+  #mayGoOn(comparisons: number): boolean {
+    this.#left -= comparisons + 1;
+    return this.#left > 0;
+  }
 }
 
 /** `*` is within `*` alone, and any other entry within itself as well. */
-function isAmong(entries: readonly string[], entry: string): boolean {
-  return entries.includes('*') || entries.includes(entry);
+function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
+  return entries.has('*') || entries.has(entry);
 }
 
-function isReadingHeld(owner: ResourceRule, reading: readonly string[]): boolean {
-  return reading.some((entry) => owner.resources.includes(entry));
+/** Undefined: any name, and none. An empty list counts as not given. */
+function namesIn({ resourceNames }: ResourceRule): Names | undefined {
+  if (resourceNames === undefined || resourceNames.length === 0) return undefined;
+  const exact = new Set(resourceNames);
+  return { exact, patterns: [...exact].filter((entry) => entry.includes('*')) };
 }
 
-function areNamesHeld(names: readonly (string | undefined)[], owners: readonly ResourceRule[]): boolean {
-  if (owners.some((owner) => namesOf(owner) === undefined)) return true;
-  return names.every((name) => name !== undefined && owners.some((owner) => owner.resourceNames?.some((wider) => isNameWithin(name, wider)) === true));
+function unique<T>(values: readonly T[]): readonly T[] {
+  return [...new Set(values)];
 }
 
-/** An empty list counts as not given. */
-function namesOf({ resourceNames }: ResourceRule): readonly string[] | undefined {
-  return resourceNames?.length === 0 ? undefined : resourceNames;
-}
-
-function isPathHeld(rule: NonResourceRule, held: readonly NonResourceRule[]): boolean {
-  if (rule.verbs.length * rule.nonResourceURLs.length > coverageAtomsMax) return false;
-  return rule.verbs.every((verb) => {
-    const ofVerb = held.filter((owner) => isAmong(owner.verbs, verb));
-    return rule.nonResourceURLs.every((entry) => ofVerb.some((owner) => owner.nonResourceURLs.some((wider) => isPathWithin(entry, wider))));
-  });
+function put<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

@@ -1,4 +1,5 @@
 import { isMembers } from '../resource/schema-check.ts';
+import { roleListEntriesMax } from '../limits.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
@@ -13,7 +14,7 @@ export function roleOf(object: ResourceObject, domain: string): Role {
   const prefix = `rbac.authorization.${domain}/`;
   const list = (name: string): readonly string[] => {
     const read = textList(annotations[`${prefix}${name}`]);
-    if (read === undefined) malformed.push({ key: `${prefix}${name}`, detail: 'must be a JSON array of strings, written as a string' });
+    if (read === undefined) malformed.push({ key: `${prefix}${name}`, detail: `must be a JSON array of at most ${String(roleListEntriesMax)} strings, written as a string` });
     return read ?? [];
   };
   const text = (name: string): string | undefined => {
@@ -50,7 +51,8 @@ function textList(annotation: unknown): readonly string[] | undefined {
   if (annotation === undefined) return [];
   if (typeof annotation !== 'string') return undefined;
   try {
-    return texts(JSON.parse(annotation));
+    const list = texts(JSON.parse(annotation));
+    return list !== undefined && list.length > roleListEntriesMax ? undefined : list;
   } catch {
     return undefined;
   }

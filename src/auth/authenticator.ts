@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
 import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits.ts';
 import { LogCorruptError } from '../log/log.ts';
-import { undecided, unauthorized, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
 import { LoginFailures } from './login-failures.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from './password.ts';
@@ -34,7 +34,6 @@ type Verified = { readonly ok: true; readonly subject: UserSubject };
 type Remembered = { readonly answer: Verified; readonly until: number };
 
 const visiting: Authenticated = { ok: true, subject: visitor };
-const wrongPair = unauthorized('the user name or password is wrong');
 const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
 const deadSession = unauthorized(`the cookie ${sessionCookie} is of no session, or of one that has ended: log in again`);
 

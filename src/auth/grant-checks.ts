@@ -24,7 +24,7 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
   if (type === tokenKey) return before === undefined && after !== undefined ? roleBeyond(change, after, rights) : undefined;
-  const unforeseeable = type === roleKey ? unforeseen(change, known) : undefined;
+  const unforeseeable = type === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
   const lacking = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
   return lacking === undefined ? undefined : forbidden(change, `cannot give what they do not hold: ${shown(lacking)}`);
@@ -33,6 +33,13 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
 /** What the role that is changed or deleted gives until then. */
 function takenFrom({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
   return type === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
+}
+
+/** A binding outlives its role, which may come back with anything: until then it binds nobody else. */
+function missingRole(change: DecidedChange, { permissions }: Known): string | undefined {
+  const { type, after } = change;
+  if (type !== roleBindingKey || after === undefined || permissions.role(roleNameOf(after)) !== undefined || !bindsMore(change, after)) return undefined;
+  return `cannot bind to a role that does not exist: ${JSON.stringify(roleNameOf(after))}`;
 }
 
 /** Why it cannot be told what the role would give: its name, or one it depends on, may get rules from somebody else. */

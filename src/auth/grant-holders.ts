@@ -23,12 +23,17 @@ export class SuperHolders {
   judge(change: DecidedChange): Judged {
     const ends = endedBy(change);
     if (ends === undefined) return { ok: true };
+    // Counted even where nobody is one by it yet: whoever is made one meanwhile may be gone when both are done.
+    const release = (): void => { this.#unsettled.delete(ends); };
     const holders = this.#permissions.holders(superRole);
-    if (!holders.some(ends)) return { ok: true };
+    if (!holders.some(ends)) {
+      this.#unsettled.add(ends);
+      return { ok: true, release };
+    }
     const left = holders.filter((holder) => !ends(holder) && ![...this.#unsettled].some((other) => other(holder)));
     if (left.length === 0) return refuse('forbidden', `nobody else who can log in holds "${superRole}": bind it to another user first`);
     this.#unsettled.add(ends);
-    return { ok: true, release: () => { this.#unsettled.delete(ends); } };
+    return { ok: true, release };
   }
 }
 

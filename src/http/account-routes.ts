@@ -15,7 +15,7 @@ import { preconditionsOf, writeContext, type JsonMembers } from './decode-write.
 import type { Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { getItem, refuseAbsent, written, type ItemTarget, type ResourcePorts } from './item.ts';
-import { platformType, platformApiVersion } from './platform-type.ts';
+import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
 import { problem } from './problem.ts';
 import { readObject } from './read-object.ts';
 
@@ -41,8 +41,8 @@ export function accountRoutes({ domain, registry, verifyPassword, ...ports }: Ac
   };
   return [
     { method: 'GET', path, route: own((exchange, target) => getItem(exchange, target, ports)) },
-    { method: 'PUT', path, route: own(async (exchange, target) => putAccount(exchange, target, { ports, passwordPath: `${path}/password` })) },
-    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => putPassword(exchange, target, { ports, verifyPassword })) },
+    { method: 'PUT', path, route: own(async (exchange, target) => refuseConfined(exchange) ?? putAccount(exchange, target, { ports, passwordPath: `${path}/password` })) },
+    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword })) },
   ];
 }
 

@@ -38,6 +38,8 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
+  /** By user, the last replacement of their bindings: each plans with what the one before has left. */
+  readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {
     this.#dependencies = dependencies;
@@ -68,7 +70,7 @@ class PermissionRoutes {
     const wanted = assignment.value.roles;
     const violations = unassignable(wanted, permissions);
     if (violations.length > 0) return refusal(invalidBody('the assignment', violations));
-    const replaced = await replaceBindings(name, wanted, { ports: { reader, execute, type: bindings.type }, context: context.value });
+    const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, { ports: { reader, execute, type: bindings.type }, context: context.value }));
     if (!replaced.ok) return refusal(problemOf(replaced.rejection, { kind: bindings.type.kind, name }));
     return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
   }
@@ -84,6 +86,17 @@ class PermissionRoutes {
       const members = templates.filter((role) => moduleOf(role) === module).map(({ name }) => name);
       return joined([`{"module":${JSON.stringify(module)},"templates":`, this.#objects(members, type), '}']);
     })));
+  }
+
+  async #inTurn<T>(user: string, task: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(user) ?? Promise.resolve()).then(task);
+    const settled = mine.then(() => undefined, () => undefined);
+    this.#turns.set(user, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(user) === settled) this.#turns.delete(user);
+    }
   }
 
   #permissionsOf(subject: Subject, type: ResourceType): Answer {

@@ -2,6 +2,7 @@ import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { refusal, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import { notYetServing } from './generated.ts';
 import { problem } from './problem.ts';
 
@@ -13,4 +14,10 @@ export function platformType(registry: TypeRegistry, key: TypeKey): { readonly o
   const registration = registry.byKey(key);
   if (registration?.serving === true) return { ok: true, type: registration.type };
   return { ok: false, answer: refusal(registration === undefined ? problem('not-found', 'the server could not find the requested resource') : notYetServing(registration)) };
+}
+
+/** A token that was given some roles only is for what these allow: its owner's account is not among it. */
+export function refuseConfined({ subject }: Exchange): Answer | undefined {
+  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return undefined;
+  return refusal(problem('forbidden', 'a token that is confined to some roles cannot change its owner\'s account'));
 }

@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 
-import type { NotAuthenticated } from '../auth/authenticated.ts';
+import { wrongPair, type NotAuthenticated } from '../auth/authenticated.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../auth/permission-reader.ts';
 import { clearedCookie, cookieOf, csrfTokenOf } from '../auth/session-cookie.ts';
@@ -21,7 +21,7 @@ import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 
 export type SessionRoutesDependencies = {
   readonly authenticator: Pick<Authenticator, 'verifyPassword'>;
-  readonly permissions: Pick<PermissionReader, 'session'>;
+  readonly permissions: Pick<PermissionReader, 'session' | 'user'>;
   readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
@@ -44,6 +44,8 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   const { username, password } = credentials;
   const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.req.socket.remoteAddress ?? '');
   if (!verified.ok) return notLoggedIn(verified);
+  // They may have changed while the hash was made.
+  if (!isStill(verified.user, dependencies.permissions.user(username))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create'));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   const text = tokenOf(outcome);
@@ -54,6 +56,10 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 function notLoggedIn(refused: NotAuthenticated): Answer {
   if (refused.reason === 'unauthorized') return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+function isStill(verified: UserRecord, now: UserRecord | undefined): boolean {
+  return now?.uid === verified.uid && !now.isDisabled && now.passwordRevision === verified.passwordRevision;
 }
 
 /** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */

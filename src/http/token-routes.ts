@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { deleteItem, getItem, patchItem, type ItemTarget, type ResourcePorts } from './item.ts';
 import { ownedPorts } from './owned-objects.ts';
-import { platformType, platformApiVersion } from './platform-type.ts';
+import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
 import { problem } from './problem.ts';
 
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
@@ -31,8 +31,8 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
     { method: 'GET', path, route: onCollection((exchange, owned, type) => exchange.info.verb === 'watch' ? unwatched() : new Collections(owned).list(exchange, type)) },
     { method: 'POST', path, route: onCollection(async (exchange, owned, type) => new Collections(owned).create(exchange, type, path)) },
     { method: 'GET', path: `${path}/{name}`, route: onItem(getItem) },
-    { method: 'PATCH', path: `${path}/{name}`, route: onItem(patchItem) },
-    { method: 'DELETE', path: `${path}/{name}`, route: onItem(deleteItem) },
+    { method: 'PATCH', path: `${path}/{name}`, route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? patchItem(exchange, target, owned)) },
+    { method: 'DELETE', path: `${path}/{name}`, route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? deleteItem(exchange, target, owned)) },
   ];
 }
 

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { lacking } from '../../src/access/coverage.ts';
 import { isNameWithin } from '../../src/access/name-pattern.ts';
 import { isPathWithin } from '../../src/access/path-entry.ts';
-import { coverageAtomsMax } from '../../src/limits.ts';
+import { coverageChecksMax } from '../../src/limits.ts';
 import type { ResourceRule, Rule } from '../../src/access/rule.ts';
 
 function on(resources: readonly string[], more: Partial<ResourceRule> = {}): ResourceRule {
@@ -77,10 +77,19 @@ test('the first rule that is lacking is answered', (t) => {
   t.end();
 });
 
-test('a rule of more atoms than are looked at is lacking, unless one held rule allows it all', (t) => {
-  const names = Array.from({ length: coverageAtomsMax + 1 }, (_name, at) => `n${String(at)}`);
-  const many = on(['posts'], { resourceNames: names });
-  t.notOk(within(many, on(['posts'], { resourceNames: names.slice(0, 5_000) }), on(['posts'], { resourceNames: names.slice(5_000) })));
-  t.ok(within(many, on(['posts'], { resourceNames: ['n*'] })));
+test('rules that take too long to compare are lacking, and quickly', (t) => {
+  const patterns = (prefix: string): readonly string[] => Array.from({ length: 1_000 }, (_name, at) => `${prefix}${String(at)}-*`);
+  const few = on(['posts'], { resourceNames: patterns('a').slice(0, 20) });
+  t.ok(within(few, on(['posts'], { resourceNames: ['a*', ...patterns('b')] })));
+  const begun = process.cpuUsage();
+  t.notOk(within(on(['posts'], { resourceNames: patterns('a') }), ...patterns('c').map((pattern) => on(['posts'], { resourceNames: [pattern, ...patterns('b')] }))));
+  const { user } = process.cpuUsage(begun);
+  t.ok(user < 5_000_000, `${String(user / 1_000)} ms of processor`);
+  t.end();
+});
+
+test('entries that are repeated are compared once', (t) => {
+  const repeated = (entry: string): readonly string[] => Array.from({ length: coverageChecksMax / 100 }, () => entry);
+  t.ok(within(on(repeated('posts'), { verbs: repeated('get') }), ...Array.from({ length: 100 }, () => on(['posts'], { verbs: [...repeated('list'), 'get'] }))));
   t.end();
 });

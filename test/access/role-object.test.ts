@@ -1,6 +1,7 @@
 import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
+import { roleListEntriesMax } from '../../src/limits.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 
 const prefix = 'rbac.authorization.svc.run/';
@@ -42,6 +43,15 @@ test('a malformed annotation counts as empty and is named (decision 6.6)', (t) =
   }
   const { uiPermissions, malformed } = roleOf(role({ annotations: { [`${prefix}ui-permissions`]: '[1]', [`${prefix}module`]: 7 } }), 'svc.run');
   t.strictSame([uiPermissions, malformed.length], [[], 2]);
+  t.end();
+});
+
+test('as many dependencies as are followed are read, and more are malformed', (t) => {
+  const names = Array.from({ length: roleListEntriesMax + 1 }, (_name, at) => `r${String(at)}`);
+  const read = (count: number) => roleOf(role({ annotations: { [`${prefix}dependencies`]: JSON.stringify(names.slice(0, count)) } }), 'svc.run');
+  t.equal(read(roleListEntriesMax).dependencies.length, roleListEntriesMax);
+  t.equal(read(roleListEntriesMax + 1).dependencies.length, 0);
+  t.equal(read(roleListEntriesMax + 1).malformed.length, 1);
   t.end();
 });
 

@@ -103,6 +103,8 @@ behaves('a binding gives no role that its writer does not hold', [
   ['removing somebody from one beyond them', (access) => access.as('rita').write('rolebindings', { type: 'delete', name: 'writers', preconditions: {} }, dry), 'ok'],
   ['what remains of a role that went', (access) => access.as('root').replace(binding('old', 'gone', 'nobody'), dry), 'ok'],
   ['another that there is not', (access) => access.as('root').replace(binding('old', 'nothing', 'nobody'), dry), 'invalid /roleRef/name'],
+  ['oneself to a role that went and may come back', (access) => access.as('mary').replace(binding('old', 'gone', 'nobody', 'rita', 'mary'), dry), 'forbidden'],
+  ['nobody new to it', (access) => access.as('mary').replace(binding('old', 'gone', 'rita'), dry), 'ok'],
 ], async (access) => {
   await access.given(role('gone'), binding('old', 'gone', 'nobody', 'rita'));
   for (const step of ['delete', 'collect'] as const) shown(await access.as(platform)[step]('roles', 'gone'));
@@ -224,6 +226,17 @@ test('of two who go at once one stays', async (t) => {
   ];
   t.match(tally(await Promise.all(ways.map((way) => way(access)))), { ok: Number, forbidden: Number });
   t.equal(access.permissions.holders('super-role').length, 1);
+});
+
+test('who becomes one while they are disabled is not left alone with it', async (t) => {
+  const access = await opened(t);
+  await access.given(user('late', { password }));
+  const ways: readonly Writing[] = [
+    (of) => of.as('root').create(binding('late-root', 'super-role', 'late')), (of) => of.as('root').patch('users', 'late', { spec: { disabled: true } }),
+    (of) => of.as('root').patch('users', 'root', { spec: { disabled: true } }),
+  ];
+  for (const order of [[0, 1, 2], [1, 0, 2], [1, 2, 0], [0, 2, 1]]) await Promise.all(order.map(async (way) => ways[way]?.(access)));
+  t.ok(access.permissions.holders('super-role').length > 0);
 });
 
 test('what was judged and came to nothing takes nobody away', async (t) => {

@@ -58,6 +58,16 @@ test('the sessions of a user who is disabled, deleted or has another password ar
   }
 });
 
+test('a session that was made while its user went is deleted, too', async (t) => {
+  const { accounts, keep, live, logIn } = await given(t);
+  keep();
+  await accounts.merge(accounts.users, 'jane', { spec: { disabled: true } });
+  await logIn('jane', 'late');
+  await logIn('john', 'stays');
+  await until(() => same(live(), 'stays'));
+  t.pass('it does not wait for its day to end');
+});
+
 test('expired sessions are deleted when their time comes, however it comes', async (t) => {
   const { clock, keep, live, logIn } = await given(t);
   keep();

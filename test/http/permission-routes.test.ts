@@ -89,6 +89,16 @@ t.test('an assignment replaces the bindings of this user and of nobody else', as
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
+t.test('of two assignments at once one has the last word, whole', async (t) => {
+  await server.makeUser('torn');
+  for (let round = 0; round < 5; round += 1) {
+    const both = await Promise.all([['manager'], ['viewer', 'plain']].map(async (roles) => server.as('admin')('POST', permissionsOf('torn'), { roles })));
+    t.strictSame(both.map(({ status }) => status), [200, 200]);
+    const bound = await bindingsOf('torn');
+    t.ok([['manager: torn'], ['plain: torn', 'viewer: torn']].some((whole) => String(whole) === String(bound)), String(bound));
+  }
+});
+
 t.test('what is wrong with an assignment is told at its place, and nothing is written', async (t) => {
   const refused = await server.as('admin')('POST', permissionsOf('worker'), { roles: ['viewer', 'nowhere', 'viewer', ''] });
   t.equal(refused.status, 422);

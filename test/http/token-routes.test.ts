@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { startSignedIn } from './signed-in.ts';
 
-const server = await startSignedIn(t, 'alice', 'bob', 'carol', 'dave', 'erin');
+const server = await startSignedIn(t, 'alice', 'bob', 'carol', 'dave', 'erin', 'frank');
 const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
@@ -43,6 +43,22 @@ t.test('another\'s token is as little there as one that never was', async (t) =>
   const kept = await server.as('bob')('GET', `${tokens}/bobs`);
   t.equal(kept.body.metadata.version, 0, 'nothing has happened to it');
   for (const odd of ['Not_A_Name', '-', 'x'.repeat(300)]) t.equal((await server.as('alice')('GET', `${tokens}/${odd}`)).status, 404);
+});
+
+t.test('a token that is confined to some roles leaves the account as it is', async (t) => {
+  const confined = (await made('frank', 'confined', { roles: [] })).body.status.token as string;
+  const whole = (await made('frank', 'whole')).body.status.token as string;
+  const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
+  const bearing = (token: string) => async (method: string, path: string, body?: unknown, more: Readonly<Record<string, string>> = {}) =>
+    server.as(undefined)(method, path, body, { authorization: `Bearer ${token}`, ...more });
+  t.equal((await bearing(confined)('GET', account)).status, 200);
+  t.equal((await bearing(confined)('GET', tokens)).status, 200);
+  for (const answer of [
+    await bearing(confined)('PUT', account, { spec: { email: 'x@example.com' } }), await bearing(confined)('PUT', `${account}/password`, { currentPassword: 'x', password: 'another one' }),
+    await bearing(confined)('DELETE', `${tokens}/whole`), await bearing(confined)('PATCH', `${tokens}/whole`, { spec: { revoked: true } }, merge),
+    await bearing(confined)('POST', tokens, { metadata: { name: 'more' }, spec: {} }),
+  ]) t.equal(answer.status, 403, answer.text);
+  t.equal((await bearing(whole)('PUT', account, { spec: { email: 'x@example.com' } })).status, 200);
 });
 
 t.test('one\'s own list is paged, sorted and selected like any other', async (t) => {
