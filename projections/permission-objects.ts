@@ -42,7 +42,8 @@ function isOfCore({ kind, apiGroup }: Members, expected: string): boolean {
 
 export function userOf(object: ResourceObject): UserRecord {
   const { name, uid } = object.metadata;
-  return { name, uid, isDisabled: isSet(membersAt(object, 'spec')['disabled']), passwordRevision: integer(membersAt(object, 'status')['passwordRevision']) };
+  const { passwordRevision, timesDisabled } = membersAt(object, 'status');
+  return { name, uid, isDisabled: isSet(membersAt(object, 'spec')['disabled']), passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled) };
 }
 
 export function tokenOf(object: ResourceObject): TokenRecord | undefined {
@@ -60,10 +61,10 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
 export function sessionOf(object: ResourceObject): SessionRecord | undefined {
   const { name, uid } = object.metadata;
   const { user } = membersAt(object, 'spec');
-  const { userUid, passwordRevision, expiresAt } = membersAt(object, 'status');
+  const { userUid, passwordRevision, timesDisabled, expiresAt } = membersAt(object, 'status');
   const ends = timeOf(expiresAt);
   if (typeof user !== 'string' || typeof userUid !== 'string' || ends === undefined || Number.isNaN(ends)) return undefined;
-  return { name, uid, user, userUid, passwordRevision: integer(passwordRevision), expiresAt: ends };
+  return { name, uid, user, userUid, passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled), expiresAt: ends };
 }
 
 function membersAt(object: Members, member: string): Members {
@@ -74,6 +75,11 @@ function membersAt(object: Members, member: string): Members {
 /** `disabled` and `revoked`: anything but an absent one and a plain no is a yes. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
+}
+
+function disabledOften(value: unknown): { readonly timesDisabled?: number } {
+  const timesDisabled = integer(value);
+  return timesDisabled === undefined ? {} : { timesDisabled };
 }
 
 function integer(value: unknown): number | undefined {

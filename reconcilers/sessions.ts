@@ -147,7 +147,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   const { spec, status } = session;
   if (!isMembers(spec) || typeof spec['user'] !== 'string' || !isMembers(status)) return true;
   const user = permissions.user(spec['user']);
-  return user === undefined || user.isDisabled || user.uid !== status['userUid'] || user.passwordRevision !== status['passwordRevision'];
+  return user === undefined || user.isDisabled || user.uid !== status['userUid'] || user.passwordRevision !== status['passwordRevision'] || user.timesDisabled !== status['timesDisabled'];
 }
 
 /** What cannot be read as a time has no future. */

@@ -57,6 +57,8 @@ export type UserRecord = {
   readonly isDisabled: boolean;
   /** The revision of `secret:<uid>` that holds the password's hash; undefined without a password. */
   readonly passwordRevision: number | undefined;
+  /** How often they were disabled; absent for never. */
+  readonly timesDisabled?: number;
 };
 
 export type TokenRecord = {
@@ -77,5 +79,7 @@ export type SessionRecord = {
   readonly userUid: string;
   /** The user's `passwordRevision` when they logged in: another password ends it. */
   readonly passwordRevision: number | undefined;
+  /** The user's when they logged in: to be enabled again brings no session back. */
+  readonly timesDisabled?: number;
   readonly expiresAt: number;
 };

@@ -15,11 +15,11 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
   return enabledUser(records, token.owner, token.ownerUid) !== undefined;
 }
 
-/** Another password ends a session, so that whoever changes it after a theft has ended the thief's. */
+/** Another password ends a session, so that whoever changes it after a theft has ended the thief's; being disabled does, however short it was. */
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
   const user = enabledUser(records, session.user, session.userUid);
-  return user !== undefined && user.passwordRevision === session.passwordRevision;
+  return user !== undefined && user.passwordRevision === session.passwordRevision && user.timesDisabled === session.timesDisabled;
 }
 
 /** Whether what a subject showed still counts. */

@@ -63,8 +63,8 @@ function isStill(verified: UserRecord, now: UserRecord | undefined): boolean {
 }
 
 /** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */
-function creation({ name, uid, passwordRevision }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
-  const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }) };
+function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
+  const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }), ...(timesDisabled === undefined ? {} : { timesDisabled }) };
   return { type: 'create', object: { apiVersion: sessions.apiVersion, kind: sessions.kind, metadata: { generateName: 'session-' }, spec: { user: name }, status } };
 }
 

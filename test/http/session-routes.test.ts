@@ -147,6 +147,9 @@ test('a session does not outlive its password, its user or its day', async (t) =
   const third = await session();
   await accounts.merge(accounts.users, 'jane', { spec: { disabled: true } });
   t.equal((await send('/mine', { headers: { cookie: third.cookie } })).status, 401, 'disabled');
+  await accounts.merge(accounts.users, 'jane', { spec: { disabled: false } });
+  t.equal((await send('/mine', { headers: { cookie: third.cookie } })).status, 401, 'and enabled before anybody has deleted the session');
+  t.equal((await send('/mine', { headers: { cookie: (await session()).cookie } })).status, 204);
 });
 
 test('a write by cookie needs its token or a page of this very server', async (t) => {

@@ -16,6 +16,7 @@ export const sessionType: TypeDeclaration<never> = {
         properties: {
           userUid: { type: 'string', readOnly: true },
           passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Of the password they logged in with: another one ends the session.' },
+          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'Of the user when they logged in: being disabled ends the session for good.' },
           expiresAt: { type: 'string', format: 'date-time', readOnly: true },
           token: { type: 'string', readOnly: true, description: 'Never stored.' },
         },

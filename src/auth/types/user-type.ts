@@ -29,6 +29,7 @@ export const userType: TypeDeclaration<never> = {
         properties: {
           passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Grows with every new password; absent without one.' },
           passwordSetAt: { type: 'string', format: 'date-time', readOnly: true },
+          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often: a session is of the log-in since the last time.' },
         },
       },
     },
@@ -64,8 +65,9 @@ function isOperators(subject: Subject): boolean {
 
 /** The platform's to write: what anybody else sends is ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
-  const { passwordRevision, passwordSetAt } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
-  return defined({ passwordRevision, passwordSetAt });
+  const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
+  const isNowDisabled = before !== undefined && !isDisabled(before) && isDisabled(after);
+  return defined({ passwordRevision, passwordSetAt, timesDisabled: isNowDisabled ? (typeof timesDisabled === 'number' ? timesDisabled : 0) + 1 : timesDisabled });
 }
 
 export function isDisabled(user: ResourceObject): boolean {
