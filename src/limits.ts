@@ -99,8 +99,12 @@ export const routesPerPluginMax = 1_000;
 /** How long a verified Basic pair is remembered, and how many. */
 export const basicCacheMs = 60_000;
 export const basicCacheEntriesMax = 1_024;
-/** Failed log-ins by user and by address before 429, and the time in which they count. */
+/**
+ * Failed log-ins before 429 of one user from one address, and of one user or one address in all, and the time in which they
+ * count. The last two are higher: who guesses at a user from elsewhere must not shut them out, nor one of many behind an address the rest.
+ */
 export const loginFailuresMax = 20;
+export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
 export const passwordHashesMax = 2;

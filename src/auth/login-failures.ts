@@ -1,9 +1,9 @@
-import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresMax } from '../limits.ts';
+import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, loginFailuresMax } from '../limits.ts';
 
 type Count = { attempts: number; readonly endsAt: number };
 
 /**
- * Failed log-ins by user and by address in fixed windows. An attempt counts from its beginning and is taken back when it
+ * Failed log-ins by user and address, and by each of the two, in fixed windows. An attempt counts from its beginning and is taken back when it
  * succeeds, so that many at once do not slip past the bound together.
  */
 export class LoginFailures {
@@ -13,9 +13,9 @@ export class LoginFailures {
   /** Seconds until another attempt is allowed; 0 when this one is, which it then counts. */
   begin(username: string, address: string, now: number): number {
     const keys = keysOf(username, address);
-    for (const key of keys) {
+    for (const [place, key] of keys.entries()) {
       const count = this.#current(key, now);
-      if (count !== undefined && count.attempts >= loginFailuresMax) return Math.max(1, Math.ceil((count.endsAt - now) / 1_000));
+      if (count !== undefined && count.attempts >= (place === 0 ? loginFailuresMax : loginFailuresInAllMax)) return Math.max(1, Math.ceil((count.endsAt - now) / 1_000));
     }
     for (const key of keys) {
       const count = this.#current(key, now);
@@ -48,6 +48,8 @@ export class LoginFailures {
   }
 }
 
+/** The narrowest first. */
 function keysOf(username: string, address: string): readonly string[] {
-  return [`user ${username.slice(0, 253)}`, `address ${address}`];
+  const user = username.slice(0, 253);
+  return [`user at ${address}: ${user}`, `user ${user}`, `address ${address}`];
 }

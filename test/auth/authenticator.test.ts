@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { basicCacheEntriesMax, basicCacheMs, loginFailuresMax, loginFailureWindowMs } from '../../src/limits.ts';
+import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs } from '../../src/limits.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 
 async function given() {
@@ -93,15 +93,23 @@ test('many requests with one pair are one log-in', async (t) => {
   t.equal(passwords.verified, 1);
 });
 
+test('failures of a user from an address shut out neither the user elsewhere nor others there', async (t) => {
+  const { logIn } = await given();
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9'), { reason: 'unauthorized' });
+  t.match(await logIn('admin', 'right', '10.9.9.9'), { reason: 'too-many-requests' });
+  t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
+  t.match(await logIn('jane', 'doe:with:colons', '10.9.9.9'), { ok: true });
+});
+
 test('failures are counted by user and by address up to the bound, and forgiven with time', async (t) => {
   const { clock, logIn, authenticator } = await given();
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
   clock.advance(1_500);
   const refused = { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: loginFailureWindowMs / 1_000 - 1 };
   t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
   t.strictSame(await authenticator.verifyPassword('admin', 'right', '10.1.1.2'), refused, 'by whatever way');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
   t.match(await logIn('someone', 'wrong', '10.2.2.2'), { reason: 'too-many-requests' }, 'another user from that address');
   clock.advance(loginFailureWindowMs);
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true });

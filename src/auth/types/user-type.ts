@@ -2,7 +2,7 @@ import type { Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import type { ResourceObject } from '../../resource/object.ts';
+import type { Metadata, ResourceObject } from '../../resource/object.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
@@ -48,7 +48,7 @@ export const userStrategy: Strategy = {
   complete: (completion) => {
     const { after, subject, kept, now } = completion;
     const { password, ...spec } = membersAt(after, 'spec');
-    const object = withStatus(after['spec'] === undefined ? after : { ...after, spec }, statusOf(completion));
+    const object = withStatus({ ...after, ...(after['spec'] === undefined ? {} : { spec }), metadata: withoutCopy(after.metadata) }, statusOf(completion));
     if (typeof password !== 'string') return { ok: true, object };
     if (!isOperators(subject) && Array.from(password).length < passwordLengthMin) {
       return broken(after, [{ pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` }]);
@@ -57,6 +57,12 @@ export const userStrategy: Strategy = {
     return { ok: true, object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }) };
   },
 };
+
+/** `kubectl apply` keeps a copy of all it was given, a password included. */
+function withoutCopy({ annotations = {}, ...metadata }: Metadata): Metadata {
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _copy, ...kept } = annotations;
+  return Object.keys(kept).length === 0 ? metadata : { ...metadata, annotations: kept };
+}
 
 /** `ADMIN_PASSWORD`: what an operator chose is theirs to answer for. */
 function isOperators(subject: Subject): boolean {
