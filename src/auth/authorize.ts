@@ -40,9 +40,15 @@ export function isProbe(request: ApiRequest): boolean {
 
 /** As Kubernetes words it: verb, resource and name, and nothing of what exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
-  const who = subject.kind === 'visitor' ? 'a visitor who is not logged in' : `User ${JSON.stringify(actorOf(subject))}`;
+  const who = subject.kind === 'visitor' ? 'a visitor who is not logged in' : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
   if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
   const object = `${request.resource}${request.group === '' ? '' : `.${request.group}`}${request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`}`;
   return `${object} is forbidden: ${who} cannot ${request.verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(request.group)}`;
+}
+
+/** The user may do it, perhaps, and only this token may not. */
+function confinement(subject: Subject): string {
+  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return '';
+  return ` with the token ${JSON.stringify(subject.credential.name)}, which is confined to some roles,`;
 }

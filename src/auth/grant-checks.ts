@@ -27,7 +27,7 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   const unforeseeable = type === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
   const lacking = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
-  return lacking === undefined ? undefined : forbidden(change, `cannot give what they do not hold: ${shown(lacking)}`);
+  return lacking === undefined ? undefined : forbidden(change, `${change.type === userKey ? 'cannot open the account of somebody who may do more' : 'cannot give what they do not hold'}: ${shown(lacking)}`);
 }
 
 /** What the role that is changed or deleted gives until then. */

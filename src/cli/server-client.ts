@@ -90,7 +90,7 @@ async function bounded(response: Response): Promise<Uint8Array> {
 /** The system's word for it; never the request, which holds credentials. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'nobody listens there (ECONNREFUSED); is the server running?';
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'nobody listens there (ECONNREFUSED): is the server running? Where it listens elsewhere, LEDGERPLANE_SERVER says so';
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error && cause.message !== '' ? printable(cause.message) : 'the connection failed';
 }

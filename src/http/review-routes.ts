@@ -5,7 +5,7 @@ import { deepEqual } from '../base/json.ts';
 import { actorOf, visitor, type Subject } from '../command/subject.ts';
 import { reviewedRolesShownMax } from '../limits.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
-import { nonResourceRequest, resourceRequest } from '../resource/request-path.ts';
+import { requestTo, resourceRequest } from '../resource/request-path.ts';
 import { jsonAnswer, refusal, type Answer } from './answer.ts';
 import type { Decoded } from './decode-list-query.ts';
 import { decodeAccessReview, decodeOwnAccessReview, type ResourceAttributes, type ReviewedAttributes } from './decode-request-body.ts';
@@ -105,7 +105,7 @@ class Reviewer {
   }
 
   #request(asked: ReviewedAttributes): ApiRequest {
-    if ('nonResourceAttributes' in asked) return nonResourceRequest(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
+    if ('nonResourceAttributes' in asked) return requestTo(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
     const { verb, group = '', resource, name = '', subresource = '' } = asked.resourceAttributes;
     const named = name === '' ? {} : { name };
     return resourceRequest(verb, { group, version: this.#versionOf(asked.resourceAttributes), resource, ...named, ...(subresource === '' ? {} : { subresource }) });

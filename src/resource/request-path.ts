@@ -71,6 +71,18 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
   return { kind: 'non-resource', verb: verbOf(method.toUpperCase(), 'item'), method, path: `/${segments.join('/')}`, segments };
 }
 
+/** What a request of that verb, or method, to that path would be: a resource where the path has the shape of one (decision 6.1). */
+export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
+  const plain = nonResourceRequest(verb, path);
+  const place = placeOf(plain.segments);
+  if (place === undefined || (plain.verb === 'create' && place.name !== undefined && place.subresource === undefined)) return plain;
+  const ofCollection = place.name === undefined ? collectionVerbs.get(plain.verb) : undefined;
+  return resourceRequest(ofCollection ?? plain.verb, place);
+}
+
+/** What a verb of one object is of a collection, for one path and method. */
+const collectionVerbs: ReadonlyMap<string, string> = new Map([['get', 'list'], ['delete', 'deletecollection']]);
+
 function isWatchable(method: string, { subresource }: Place): boolean {
   return method === 'GET' && subresource === undefined;
 }

@@ -181,7 +181,7 @@ t.test('a server that is not there is named', async (t) => {
   await new Promise((resolve) => { server.close(resolve); });
   for (const host of ['127.0.0.1', 'localhost']) {
     const done = await runCommand(['role', 'list', '--server', `http://${host}:${port}/base`], { variables: { LEDGERPLANE_TOKEN: 'pat_secret' } });
-    t.strictSame(done, { code: 1, out: '', err: `ledgerplane: cannot reach http://${host}:${port}: nobody listens there (ECONNREFUSED); is the server running?\n` });
+    t.strictSame(done, { code: 1, out: '', err: `ledgerplane: cannot reach http://${host}:${port}: nobody listens there (ECONNREFUSED): is the server running? Where it listens elsewhere, LEDGERPLANE_SERVER says so\n` });
   }
 });
 

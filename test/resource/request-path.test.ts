@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits.ts';
-import { nonResourceRequest, queryOf, requestInfo, resourceRequest } from '../../src/resource/request-path.ts';
+import { nonResourceRequest, queryOf, requestInfo, requestTo, resourceRequest } from '../../src/resource/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
 const table: readonly (readonly [string, string, string])[] = [
@@ -146,4 +146,12 @@ t.test('a subresource of no object in particular stands under "-"', async (t) =>
   const request = resourceRequest('create', { group: 'a.example', version: 'v1', resource: 'things', subresource: 'sub' });
   t.equal(request.path, '/apis/a.example/v1/things/-/sub');
   t.equal(request.name, undefined);
+});
+
+t.test('a verb and a path are the request they would be, of a resource or not', async (t) => {
+  for (const [verb, method, target] of [
+    ['get', 'GET', '/apis/g.example/v1/things'], ['get', 'GET', '/apis/g.example/v1/things/a'], ['delete', 'DELETE', '/api/v1alpha1/users'], ['put', 'PUT', '/api/v1alpha1/users/-/password'],
+    ['create', 'POST', '/apis/g.example/v1/things'], ['post', 'POST', '/apis/g.example/v1/things/install'], ['get', 'GET', '/metrics'], ['get', 'GET', '/apis/g.example/v1'],
+  ] as const) t.strictSame(requestTo(verb, target), requestInfo(method, target, 'no watch'), `${verb} ${target}`);
+  t.match(requestTo('watch', '/apis/g.example/v1/things'), { kind: 'resource', verb: 'watch' });
 });
