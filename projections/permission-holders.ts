@@ -1,7 +1,7 @@
 import { anonymousRole, authenticatedRole } from '../src/access/standing-roles.ts';
 import type { Rights } from '../src/auth/permission-reader.ts';
 import type { BindingRecord } from './permission-objects.ts';
-import { HeldRights, type Remembered } from './permission-rights.ts';
+import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
 /** Roles held together, by however many users: their rights are made when first asked for, and again when a role of theirs changes. */
@@ -152,12 +152,4 @@ function without(one: BindingRecord, other: BindingRecord | undefined): readonly
 /** Names in facts may hold anything. */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);
-}
-
-function memberOf<T>(map: Map<string, T>, key: string, make: () => T): T {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

@@ -105,7 +105,8 @@ export class HeldRights implements Rights {
   }
 }
 
-function memberOf<T>(map: Map<string, T>, key: string, make: () => T): T {
+/** The map's value, made where it is missing. */
+export function memberOf<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

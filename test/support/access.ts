@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
@@ -24,7 +23,7 @@ import { FakeClock } from './fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';
 import { MemoryLog } from './memory-log.ts';
-import { shown, verdict, type Shown } from './writing.ts';
+import { settled, shown, verdict, type Shown } from './writing.ts';
 
 export const platform: Subject = { kind: 'platform', part: 'test' };
 
@@ -129,14 +128,7 @@ export class Access {
 
   /** Lets time pass, slowly, until `promise` is settled. */
   async settle<T>(promise: Promise<T>): Promise<T> {
-    const state = { settled: false };
-    const end = (): void => { state.settled = true; };
-    promise.then(end, end);
-    for (let turn = 0; !state.settled; turn += 1) {
-      await nextTurn();
-      if (turn % 4 === 3) this.clock.advance(1);
-    }
-    return promise;
+    return settled(promise, this.clock);
   }
 }
 

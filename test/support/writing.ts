@@ -86,14 +86,7 @@ export class Writing {
 
   /** Lets time pass, slowly, until `promise` is settled. */
   async settle<T>(promise: Promise<T>): Promise<T> {
-    const state = { settled: false };
-    const end = (): void => { state.settled = true; };
-    promise.then(end, end);
-    for (let turn = 0; !state.settled; turn += 1) {
-      await nextTurn();
-      if (turn % 4 === 3) this.clock.advance(1);
-    }
-    return promise;
+    return settled(promise, this.clock);
   }
 
   object(name = 'w1'): Shown | undefined {
@@ -142,4 +135,16 @@ export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
     subscribe: (options) => log.subscribe(options), head: () => log.head(), readAt: (position) => log.readAt(position), identity: () => log.identity(), close: () => log.close(),
     ...changes,
   };
+}
+
+/** Lets time pass, slowly, until `promise` is settled. */
+export async function settled<T>(promise: Promise<T>, clock: FakeClock): Promise<T> {
+  const state = { isSettled: false };
+  const end = (): void => { state.isSettled = true; };
+  promise.then(end, end);
+  for (let turn = 0; !state.isSettled; turn += 1) {
+    await nextTurn();
+    if (turn % 4 === 3) clock.advance(1);
+  }
+  return promise;
 }
