@@ -11,7 +11,7 @@ import type { Passwords } from './password.ts';
 import type { PermissionReader, UserRecord } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
-import { isSessionGood, isStanding, isTokenGood } from './standing.ts';
+import { isSessionGood, isStanding, isTokenGood, loggedIn } from './standing.ts';
 import { digestOf, uidOfToken } from './token-text.ts';
 
 export type AuthenticatorDependencies = {
@@ -139,8 +139,7 @@ export class Authenticator {
   async #verifyPair({ username, password }: BasicPair, address: string): Promise<Authenticated> {
     const verified = await this.verifyPassword(username, password, address);
     if (!verified.ok) return verified;
-    const { uid, passwordRevision: revision } = verified.user;
-    const subject: UserSubject = { kind: 'user', name: username, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
+    const subject = loggedIn(verified.user);
     // They may have changed while the hash was made.
     return this.isValid(subject) ? { ok: true, subject } : wrongPair;
   }

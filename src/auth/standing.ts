@@ -1,4 +1,4 @@
-import type { Subject } from '../command/subject.ts';
+import type { Subject, UserSubject } from '../command/subject.ts';
 import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from './permission-reader.ts';
 
 /** Whose credentials count now, by the tables alone: the same question at a log-in, at each request and in the midst of a watch. */
@@ -42,4 +42,9 @@ export function isStanding(records: Records, subject: Subject, now: number): boo
     case 'oidc':
       return credential.expiresAt > now;
   }
+}
+
+/** The user by the password that was verified: it counts as long as neither changes. */
+export function loggedIn({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
+  return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
 }

@@ -5,6 +5,7 @@ import { wrongPair, type NotAuthenticated } from '../auth/authenticated.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../auth/permission-reader.ts';
 import { clearedCookie, cookieOf, csrfTokenOf } from '../auth/session-cookie.ts';
+import { loggedIn } from '../auth/standing.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
@@ -20,8 +21,8 @@ import { logInChallenge, problem, problemOf } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 
 export type SessionRoutesDependencies = {
-  readonly authenticator: Pick<Authenticator, 'verifyPassword'>;
-  readonly permissions: Pick<PermissionReader, 'session' | 'user'>;
+  readonly authenticator: Pick<Authenticator, 'verifyPassword' | 'isValid'>;
+  readonly permissions: Pick<PermissionReader, 'session'>;
   readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
@@ -45,7 +46,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.req.socket.remoteAddress ?? '');
   if (!verified.ok) return notLoggedIn(verified);
   // They may have changed while the hash was made.
-  if (!isStill(verified.user, dependencies.permissions.user(username))) return notLoggedIn(wrongPair);
+  if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create'));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   const text = tokenOf(outcome);
@@ -56,10 +57,6 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 function notLoggedIn(refused: NotAuthenticated): Answer {
   if (refused.reason === 'unauthorized') return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
-}
-
-function isStill(verified: UserRecord, now: UserRecord | undefined): boolean {
-  return now?.uid === verified.uid && !now.isDisabled && now.passwordRevision === verified.passwordRevision;
 }
 
 /** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */
