@@ -29,7 +29,23 @@ export type SecretEvent =
   /** `digest` is the SHA-256 of the token's text, in hex: the text itself is nowhere. */
   | { readonly type: 'TokenIssued'; readonly digest: string };
 
-export type Event = ObjectEvent | ClaimEvent | SecretEvent;
+/** Of the log itself, in the stream `platform:log`: the first is its founding, and the last EpochStarted says what counts. */
+export type PlatformEvent =
+  /**
+   * From here on positions may repeat what other copies of this log, or this one before it was restored, gave: they count
+   * within the epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one.
+   */
+  | { readonly type: 'EpochStarted'; readonly logId: string; readonly domain: string; readonly epoch: number; readonly reason: 'founded' | 'copied' | 'restored'; readonly copyOf?: { readonly logId: string; readonly epoch: number } }
+  /** The copy that the epoch began as is whole and was compared with its source. Until then nothing may serve from it. */
+  | { readonly type: 'CopyFinished'; readonly events: number };
+
+/** Which node does what only one needs to do, in a stream `lease:<name>` (consistency protocol, 6). Only the last one counts. */
+export type LeaseEvent =
+  /** Each renewal is another one. `leaseMs` is how long others wait in which the stream does not grow. */
+  | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
+  | { readonly type: 'LeaseReleased'; readonly holder: string };
+
+export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent;
 
 /** Who caused an event and how (decision 10.1). */
 export type Cause = {

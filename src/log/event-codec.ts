@@ -87,6 +87,7 @@ export function isObjectEvent(event: Event): event is ObjectEvent {
     case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested': case 'ObjectDeleted': case 'NameFenced':
       return true;
     case 'ValueClaimed': case 'ValueReleased': case 'PasswordSet': case 'TokenIssued':
+    case 'EpochStarted': case 'CopyFinished': case 'LeaseHeld': case 'LeaseReleased':
       return false;
   }
 }
@@ -101,6 +102,10 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   ValueReleased: ['holder', 'through'],
   PasswordSet: ['hash'],
   TokenIssued: ['digest'],
+  EpochStarted: ['logId', 'domain', 'epoch', 'reason'],
+  CopyFinished: ['events'],
+  LeaseHeld: ['holder', 'leaseMs'],
+  LeaseReleased: ['holder'],
 };
 
 function decodeData(recorded: RecordedEvent): Event {

@@ -8,7 +8,7 @@ import type { Place, StoredEvent } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { logPosition, streamRevision } from './log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from './log.ts';
 
 export type LmdbLogOptions = {
@@ -230,6 +230,11 @@ class LmdbLog implements EventLog {
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
     return read(this.#source, { after: Number(options.after), until: undefined, categories: options.categories, signal: options.signal });
+  }
+
+  /** A file that cannot be written ends the process, so there is no log that only waits. */
+  state(): LogState {
+    return { reachable: true };
   }
 
   head(): Promise<LogPosition> {

@@ -67,11 +67,18 @@ export type AppendOutcome =
   /** It may or may not have been appended: settle it by reading revision `expected + 1`, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
+/** Whether the log answers. A log that does not is asked again and again by whoever follows it, so it heals by itself. */
+export type LogState =
+  | { readonly reachable: true }
+  /** `reason` is for operators: never a credential, never a stack. `sinceMs` is on the monotonic clock. */
+  | { readonly reachable: false; readonly reason: string; readonly sinceMs: number };
+
 /** Which streams a reader wants, by the part of the name before the colon; undefined is all of them. */
 export type CategoryFilter = readonly string[] | undefined;
 
 export type SubscribeOptions = {
   /** Exclusive: the first event delivered is the first one after it. */
+  /** Where it is neither `logStart` nor a position this log gave, the reader may throw `UnknownPositionError`. */
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
@@ -100,6 +107,8 @@ export type EventLog = {
    * `LogCorruptError` on a record that does not decode. Read-ahead is bounded: a slow consumer holds back only itself.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** Whether the log answers now; at once, and without asking it. */
+  state(): LogState;
   /** The position of the last durable event, `logStart` when there is none. */
   head(): Promise<LogPosition>;
   /** The event at exactly this position, if there is one: read models verify their checkpoint with it. */
@@ -115,5 +124,32 @@ export class LogCorruptError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log is corrupt: ${what}`, options);
     this.name = 'LogCorruptError';
+  }
+}
+
+/** No event of this log was ever at this position: it was made up, or given by another log or another epoch of this one. */
+export class UnknownPositionError extends Error {
+  readonly position: LogPosition;
+
+  constructor(position: LogPosition, options?: ErrorOptions) {
+    super(`the log has no position ${position.toString()}`, options);
+    this.name = 'UnknownPositionError';
+    this.position = position;
+  }
+}
+
+/** What was read before stands there no longer: the log was reset, restored or exchanged. Whoever follows it must stop. */
+export class LogReplacedError extends Error {
+  constructor(what: string, options?: ErrorOptions) {
+    super(`the log is not the one that was followed: ${what}`, options);
+    this.name = 'LogReplacedError';
+  }
+}
+
+/** The log refuses this node whatever it asks (credentials, encryption, rights): only its operator can mend that. */
+export class LogRefusedError extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'LogRefusedError';
   }
 }

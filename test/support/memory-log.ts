@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadEventsMax } from '../../src/limits.ts';
 import { logPosition, logStart, streamRevision } from '../../src/log/log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from '../../src/log/log.ts';
 
 type Append = readonly RecordedEvent[];
@@ -139,6 +139,10 @@ export class MemoryLog implements EventLog {
       until += 1;
     }
     return this.#disk.appends.slice(from, until);
+  }
+
+  state(): LogState {
+    return { reachable: true };
   }
 
   async head(): Promise<LogPosition> {

@@ -132,7 +132,7 @@ export function tally(outcomes: readonly WriteOutcome[]): Readonly<Record<string
 export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   return {
     append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream), readAll: (options) => log.readAll(options),
-    subscribe: (options) => log.subscribe(options), head: () => log.head(), readAt: (position) => log.readAt(position), identity: () => log.identity(), close: () => log.close(),
+    subscribe: (options) => log.subscribe(options), head: () => log.head(), state: () => log.state(), readAt: (position) => log.readAt(position), identity: () => log.identity(), close: () => log.close(),
     ...changes,
   };
 }
