@@ -82,14 +82,14 @@ function located(event: Event, data: Buffer, indexed: KnownEntry | undefined): D
   return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length, indexed };
 }
 
+const isObjects: Readonly<Record<Event['type'], boolean>> = {
+  ObjectCreated: true, ObjectUpdated: true, ObjectDeletionRequested: true, ObjectDeleted: true, NameFenced: true,
+  ValueClaimed: false, ValueReleased: false, PasswordSet: false, TokenIssued: false,
+  EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false,
+};
+
 export function isObjectEvent(event: Event): event is ObjectEvent {
-  switch (event.type) {
-    case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested': case 'ObjectDeleted': case 'NameFenced':
-      return true;
-    case 'ValueClaimed': case 'ValueReleased': case 'PasswordSet': case 'TokenIssued':
-    case 'EpochStarted': case 'CopyFinished': case 'LeaseHeld': case 'LeaseReleased':
-      return false;
-  }
+  return isObjects[event.type];
 }
 
 const required: Readonly<Record<Event['type'], readonly string[]>> = {
