@@ -1,17 +1,22 @@
-import PQueue from 'p-queue';
-import type { Clock } from '../src/base/clock.ts';
-import { collectorConcurrencyMax, collectorRetryMsMax } from '../src/limits.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
+import type { Clock } from '../src/base/clock.ts';
 import type { Execute } from '../src/execute.ts';
+import { collectorConcurrencyMax } from '../src/limits.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
+import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
 import { indexOf } from '../src/resource/list-query.ts';
-import { storedObject } from '../src/resource/shown-object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
+import { storedObject } from '../src/resource/shown-object.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { Leadership } from './lease.ts';
 
 /**
  * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). It gets keys, reads the world
  * and takes one step, so running it twice is harmless; what it cannot finish now it tries again later.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): the step is decided
+ * on one stream and appended at the very revision it was decided on; a mark stays, a marked object gets no new finalizer,
+ * and the uid keeps it from an object that has taken the name since. Of two leaders one removes it, the other finds it gone.
  */
 const subject: Subject = { kind: 'platform', part: 'collector' };
 
@@ -20,85 +25,58 @@ export type CollectorDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly types: (key: TypeKey) => ResourceType | undefined;
+  /** Types whose indexes are ready. */
+  readonly serving: () => readonly ResourceType[];
+  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly onError: (error: unknown, key: string) => void;
 };
 
-type Key = { readonly type: TypeKey; readonly name: string };
-
 export class Collector {
   readonly #dependencies: CollectorDependencies;
-  readonly #queue = new PQueue({ concurrency: collectorConcurrencyMax });
-  /** `<type>/<name>` of every key queued, running or waiting for its next try. */
-  readonly #pending = new Set<string>();
-  /** Pending keys that changed since their try began: they are looked at once more. */
-  readonly #dirty = new Set<string>();
+  /** By `<type>/<name>`. */
+  readonly #queue: KeyQueue;
   readonly #unsubscribe: () => void;
-  #stopped = false;
 
   constructor(dependencies: CollectorDependencies) {
+    const { changes, clock, leadership, serving, onError } = dependencies;
     this.#dependencies = dependencies;
-    this.#unsubscribe = dependencies.changes.subscribe(({ changes }) => {
-      for (const change of changes) if (isCollectable(change)) this.#enqueue(change);
+    this.#queue = new KeyQueue({
+      concurrency: collectorConcurrencyMax, clock, leadership, onError, step: async (key) => this.#collect(key),
+      onChange: (leads) => { if (leads) for (const type of serving()) this.enqueueAll(type); },
+    });
+    this.#unsubscribe = changes.subscribe((batch) => {
+      for (const change of batch.changes) if (isCollectable(change)) this.#queue.enqueue(`${change.type}/${change.name}`);
     });
   }
 
-  /** Enqueues what was marked before this start. Call it once the type's indexes are ready. */
+  /** Enqueues what was marked before now. Call it once the type's indexes are ready. */
   enqueueAll(type: ResourceType): void {
     const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-    if (index === undefined) return;
+    if (index === undefined || !this.#queue.isActive()) return;
     const { reader } = this.#dependencies;
     for (const name of reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } })) {
-      this.#enqueue({ type: type.key, name });
+      this.#queue.enqueue(`${type.key}/${name}`);
     }
   }
 
   /** Lets what is running finish and drops the rest: the next start enqueues it again. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#unsubscribe();
-    this.#queue.clear();
-    await this.#queue.onIdle();
+    await this.#queue.stop();
   }
 
-  #enqueue(key: Key): void {
-    const id = `${key.type}/${key.name}`;
-    if (this.#stopped) return;
-    if (this.#pending.has(id)) {
-      this.#dirty.add(id);
-      return;
-    }
-    this.#pending.add(id);
-    this.#schedule(key, id, 1);
-  }
-
-  #schedule(key: Key, id: string, attempt: number): void {
-    void this.#queue.add(async () => {
-      this.#dirty.delete(id);
-      const outcome = await this.#collect(key).catch((error: unknown) => {
-        this.#dependencies.onError(error, id);
-        return 'again' as const;
-      });
-      if (outcome === 'settled' || this.#stopped) {
-        this.#pending.delete(id);
-        if (this.#dirty.delete(id)) this.#enqueue(key);
-        return;
-      }
-      this.#dependencies.clock.after(Math.min(2 ** attempt * 10, collectorRetryMsMax), () => {
-        if (!this.#stopped) this.#schedule(key, id, Math.min(attempt + 1, 30));
-      });
-    });
-  }
-
-  async #collect(key: Key): Promise<'settled' | 'again'> {
+  async #collect(key: string): Promise<'settled' | 'again'> {
     const { types, reader, execute, uuid } = this.#dependencies;
-    const type = types(key.type);
-    const stored = reader.get(key.type, key.name);
+    const slash = key.indexOf('/');
+    const name = key.slice(slash + 1);
+    const type = types(typeKey(key.slice(0, slash)));
+    const stored = type === undefined ? undefined : reader.get(type.key, name);
     if (type === undefined || stored === undefined) return 'settled';
     const { metadata } = storedObject(stored.bytes);
     if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return 'settled';
-    const outcome = await execute(type, { type: 'collect', name: key.name, uid: metadata.uid }, {
+    const outcome = await execute(type, { type: 'collect', name, uid: metadata.uid }, {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
     if (outcome.ok) return 'settled';

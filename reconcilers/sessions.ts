@@ -1,20 +1,25 @@
-import PQueue from 'p-queue';
-
 import type { PermissionReader } from '../src/auth/permission-reader.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
 import type { Execute } from '../src/execute.ts';
-import { collectorRetryMsMax, sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits.ts';
+import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits.ts';
 import type { ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { Leadership } from './lease.ts';
 
 /**
  * Deletes sessions that have ended: expired, or of a user who is gone, another, disabled, or has another password. Such a
  * session counts nowhere any more; this only keeps them from piling up. Like the collector it gets names, reads the world
  * and takes one step, so running it twice is harmless.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): the deletion is bound
+ * to the session's uid, and a session that has ended as of any event after its own has ended for good, as what it was made
+ * with (the user's uid, password revision, times disabled) never comes back. Only one that was made while its user was
+ * disabled could have come to count; that one is a log-in to be repeated. A clock that is ahead ends sessions early, lease or not.
  */
 const subject: Subject = { kind: 'platform', part: 'sessions' };
 
@@ -25,6 +30,7 @@ export type SessionKeeperDependencies = {
   readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
+  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly onError: (error: unknown, name: string) => void;
@@ -32,50 +38,67 @@ export type SessionKeeperDependencies = {
 
 export class SessionKeeper {
   readonly #dependencies: SessionKeeperDependencies;
-  readonly #queue = new PQueue({ concurrency: sessionEndsConcurrencyMax });
-  /** Names queued, running or waiting for their next try; `again`: looked at once more afterwards. */
-  readonly #pending = new Map<string, 'once' | 'again'>();
-  /** When each session expires, in epoch milliseconds. */
+  readonly #queue: KeyQueue;
+  /** When each session expires, in epoch milliseconds: known to the leader only. */
   readonly #expiries = new Map<string, number>();
   readonly #unsubscribe: readonly (() => void)[];
   #timer: Timer | undefined;
-  #stopped = false;
+  /** The permission tables are there, and the sessions can be listed. */
+  #isOpen = false;
 
   constructor(dependencies: SessionKeeperDependencies) {
     this.#dependencies = dependencies;
-    const { changes, permissions, sessions } = dependencies;
+    const { changes, permissions, sessions, clock, leadership, onError } = dependencies;
+    this.#queue = new KeyQueue({
+      concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, step: async (name) => this.#end(name),
+      onChange: (leads) => {
+        this.#forget();
+        if (leads && this.#isOpen) this.#enqueueAll();
+      },
+    });
     this.#unsubscribe = [
       changes.subscribe((batch) => {
+        if (!this.#queue.isActive()) return;
         for (const { type, name, kind, bytes } of batch.changes) {
           if (type !== sessions.key) continue;
           this.#note(name, kind === 'deleted' ? undefined : storedObject(bytes));
           // Its user may have gone while it was made: nobody else would look at it before it expires.
-          if (kind === 'added') this.#enqueue(name);
+          if (kind === 'added') this.#queue.enqueue(name);
         }
       }),
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#enqueue(name);
+        for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#queue.enqueue(name);
       }),
     ];
   }
 
-  /** Looks at every session. Call it once the permission tables are ready. */
-  enqueueAll(): void {
-    const { reader, sessions } = this.#dependencies;
-    for (const name of reader.names(sessions.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
-      const stored = reader.get(sessions.key, name);
-      this.#note(name, stored === undefined ? undefined : storedObject(stored.bytes));
-      this.#enqueue(name);
-    }
+  /** Looks at every session, now and whenever this node begins to lead. Call it once the permission tables are ready. */
+  open(): void {
+    this.#isOpen = true;
+    if (this.#queue.isActive()) this.#enqueueAll();
   }
 
   /** Lets what is running finish and drops the rest: the next start looks at everything again. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#queue.clear();
-    await this.#queue.onIdle();
+    const stopped = this.#queue.stop();
+    this.#forget();
+    await stopped;
+  }
+
+  #enqueueAll(): void {
+    const { reader, sessions } = this.#dependencies;
+    for (const name of reader.names(sessions.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
+      const stored = reader.get(sessions.key, name);
+      this.#note(name, stored === undefined ? undefined : storedObject(stored.bytes));
+      this.#queue.enqueue(name);
+    }
+  }
+
+  #forget(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#expiries.clear();
   }
 
   #note(name: string, session: ResourceObject | undefined): void {
@@ -89,41 +112,14 @@ export class SessionKeeper {
 
   /** One timer for all: it sleeps until the first one expires, neither shorter nor longer than makes sense. */
   #wait(): void {
-    if (this.#timer !== undefined || this.#stopped || this.#expiries.size === 0) return;
+    if (this.#timer !== undefined || !this.#queue.isActive() || this.#expiries.size === 0) return;
     const { clock } = this.#dependencies;
     let earliest = Infinity;
     for (const expiry of this.#expiries.values()) earliest = Math.min(earliest, expiry);
     this.#timer = clock.after(Math.min(Math.max(earliest - clock.now(), sessionSweepMsMin), sessionSweepMsMax), () => {
       this.#timer = undefined;
-      for (const [name, expiry] of this.#expiries) if (expiry <= clock.now()) this.#enqueue(name);
+      for (const [name, expiry] of this.#expiries) if (expiry <= clock.now()) this.#queue.enqueue(name);
       this.#wait();
-    });
-  }
-
-  #enqueue(name: string): void {
-    if (this.#stopped) return;
-    const isPending = this.#pending.has(name);
-    this.#pending.set(name, isPending ? 'again' : 'once');
-    if (!isPending) this.#schedule(name, 1);
-  }
-
-  #schedule(name: string, attempt: number): void {
-    void this.#queue.add(async () => {
-      this.#pending.set(name, 'once');
-      const outcome = await this.#end(name).catch((error: unknown) => {
-        this.#dependencies.onError(error, name);
-        return 'again' as const;
-      });
-      if (this.#stopped) return;
-      if (outcome === 'settled') {
-        const more = this.#pending.get(name) === 'again';
-        this.#pending.delete(name);
-        if (more) this.#enqueue(name);
-        return;
-      }
-      this.#dependencies.clock.after(Math.min(2 ** attempt * 10, collectorRetryMsMax), () => {
-        if (!this.#stopped) this.#schedule(name, Math.min(attempt + 1, 30));
-      });
     });
   }
 

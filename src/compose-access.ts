@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { PermissionTables } from '../projections/permission-tables.ts';
 import type { ObjectModels } from '../projections/object-models.ts';
+import type { Leadership } from '../reconcilers/lease.ts';
 import { SessionKeeper } from '../reconcilers/sessions.ts';
 import { superRole } from './access/standing-roles.ts';
 import { Authenticator } from './auth/authenticator.ts';
@@ -54,6 +55,7 @@ export type AccessParts = {
   readonly registry: TypeRegistry;
   readonly execute: Execute;
   readonly hub: WatchHub;
+  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly log: PluginLogger;
   /** The plugin that serves a path of its own. */
@@ -75,14 +77,14 @@ export type Access = {
 
 /** Who is it, may they, and what follows when the answer changes. */
 export function composeAccess(parts: AccessParts): Access {
-  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, clock, log } = parts;
+  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, leadership, clock, log } = parts;
   const { permissions, passwords, secrets } = tables;
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
   const authenticator = composeAuthenticator(parts, typeOf);
   const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
   const guard = guardWatches(parts, { authorize, authenticator });
   const sessions = new SessionKeeper({
-    permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), clock, uuid: randomUUID,
+    permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), leadership, clock, uuid: randomUUID,
     onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
   });
   const ports = { reader: models, execute };
@@ -97,7 +99,7 @@ export function composeAccess(parts: AccessParts): Access {
     ],
     open: () => {
       permissions.load();
-      sessions.enqueueAll();
+      sessions.open();
     },
     isAdministered: () => permissions.holders(superRole).length > 0,
     administer: async () => ensureAdministrator({ permissions, execute, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword }),

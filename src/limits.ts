@@ -122,6 +122,14 @@ export const jsonPatchOperationsMax = 1_000;
 export const collectorConcurrencyMax = 32;
 export const collectorRetryMsMax = 30_000;
 
+/** How long a node leads after it sent a renewal, and how often it sends one: two may be lost before another node takes over. */
+export const leaseMs = 15_000;
+export const leaseRenewMs = 5_000;
+/** How often the others look whether the lease is free: a clean stop is made good within this. */
+export const leaseLookMs = 1_000;
+/** How long a stop waits until its release is known: without one others wait for the lease to run out. */
+export const leaseReleaseMs = 2_000;
+
 /** A stream's name in UTF-8: with its revision it must fit LMDB's key of 1,978 bytes. */
 export const streamNameBytesMax = 1_900;
 

@@ -9,6 +9,7 @@ import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
 import { Collector } from '../reconcilers/collector.ts';
+import { alwaysLeading, type Leadership } from '../reconcilers/lease.ts';
 import type { Authorize } from './auth/authorize.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -88,7 +89,7 @@ async function start(config: Config, { log, clock = systemClock, onFatal = endPr
   const stores = await openStores(config, { clock, onFatal }, closers);
   const { models, registry } = stores;
   const core = await composeCore(config, { stores, log, clock }, closers);
-  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
+  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, leadership: alwaysLeading, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
   const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
   const pending = new Set(['read models are catching up', 'plugins are starting']);
@@ -152,7 +153,7 @@ async function composeCore(config: Config, { stores, log, clock }: { readonly st
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: await lastEventTime(eventLog),
     rules: stores.access.rules, secrets: stores.access.secrets,
   });
-  startCollector({ ...stores, execute, clock, log: edge.log }, closers);
+  startCollector({ ...stores, execute, leadership: alwaysLeading, clock, log: edge.log }, closers);
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub };
 }
@@ -198,10 +199,11 @@ async function openStores(config: Config, { clock, onFatal }: { readonly clock: 
   return { eventLog, events: Number(await eventLog.head()), models, registry, access };
 }
 
-function startCollector({ models, registry, execute, clock, log }: Stores & { readonly execute: Execute; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
+function startCollector({ models, registry, execute, leadership, clock, log }: Stores & { readonly execute: Execute; readonly leadership: Leadership; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
   const collector = new Collector({
-    changes: models, reader: models, execute, clock, uuid: randomUUID,
+    changes: models, reader: models, execute, leadership, clock, uuid: randomUUID,
     types: (key: TypeKey) => registry.byKey(key)?.type,
+    serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
     onError: (error, key) => { log.error('the collector failed', { key, error: String(error) }); },
   });
   registry.subscribe(({ type }, change) => { if (change === 'serving') collector.enqueueAll(type); });

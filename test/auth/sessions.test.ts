@@ -1,5 +1,6 @@
 import { test, type Test } from 'tap';
 
+import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { SessionKeeper } from '../../reconcilers/sessions.ts';
 import { sessionLifetimeMs, sessionSweepMsMax } from '../../src/limits.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
@@ -18,7 +19,7 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
   const errors: unknown[] = [];
   const keep = (): SessionKeeper => {
     const keeper = new SessionKeeper({
-      changes: accounts.models, reader: accounts.models, permissions: accounts.permissions, sessions, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
+      changes: accounts.models, reader: accounts.models, permissions: accounts.permissions, sessions, leadership: alwaysLeading, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
       execute: async (type, command, context) => {
         const failure = fault();
         if (failure instanceof Error) throw failure;
@@ -96,7 +97,7 @@ test('at its start it looks at every session', async (t) => {
   await accounts.create(accounts.sessions, 'malformed', { spec: { user: 'john' } });
   await accounts.merge(accounts.users, 'jane', { spec: { password: 'another one' } });
   clock.advance(1_000);
-  keep().enqueueAll();
+  keep().open();
   await until(() => same(live(), 'good'));
   t.pass();
 });

@@ -1,0 +1,183 @@
+import { delay, type Clock, type Timer } from '../src/base/clock.ts';
+import { eventSchema, type EventMetadata, type LeaseEvent } from '../src/command/event.ts';
+import { actorOf, type Subject } from '../src/command/subject.ts';
+import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limits.ts';
+import { decodeEvent, encodeEvent } from '../src/log/event-codec.ts';
+import { streamName, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamRevision } from '../src/log/log.ts';
+
+/** Whether this node does what only one of several needs to do. */
+export type Leadership = {
+  isLeader(): boolean;
+  /** Calls `listener` when that changes. Whenever `isLeader()` was false in between, both changes are told. */
+  subscribe(listener: (leads: boolean) => void): () => void;
+};
+
+/** Of the only node of a log. */
+export const alwaysLeading: Leadership = { isLeader: () => true, subscribe: () => () => undefined };
+
+export type LeaseDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readLast'>;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  /** Drawn at this start: a node that was started again is another one. */
+  readonly node: string;
+  /** A lease stream that cannot be read as one. An unreachable log is told elsewhere. */
+  readonly onError: (error: unknown) => void;
+};
+
+const stream = streamName('lease:reconcilers');
+const subject: Subject = { kind: 'platform', part: 'lease' };
+
+/** The lease as this node last saw it, and since when, on its own clock, it has looked so. */
+type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number };
+
+/**
+ * The lease over what only one node needs to do (consistency protocol, 6). A candidate takes it once it was released, or once it
+ * did not grow for one whole lease time of the candidate's own clock; its holder renews it, and stops one lease time after
+ * it first sent the last renewal that was acknowledged. So two that both believe to hold it need clocks that run unequally
+ * (a machine that slept): it is an optimisation, and whoever follows it must be harmless when it is wrong.
+ */
+export class LeaseElector implements Leadership {
+  readonly #dependencies: LeaseDependencies;
+  readonly #listeners = new Set<(leads: boolean) => void>();
+  readonly #stopping = new AbortController();
+  /** Nothing is asked of the log any more. */
+  readonly #given = new AbortController();
+  /** On the monotonic clock; this node leads before it. */
+  #untilMs = -Infinity;
+  /** What listeners were told last. */
+  #told = false;
+  #expiry: Timer | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(dependencies: LeaseDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  isLeader(): boolean {
+    return this.#dependencies.clock.monotonic() < this.#untilMs;
+  }
+
+  subscribe(listener: (leads: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  start(): void {
+    this.#running ??= this.#run().catch((error: unknown) => {
+      this.#leadUntil(-Infinity);
+      this.#dependencies.onError(error);
+    });
+  }
+
+  /** Releases the lease, if this node holds it, so that another takes over at once. It waits for an unreachable log no longer than a moment. */
+  async stop(): Promise<void> {
+    this.#leadUntil(-Infinity);
+    this.#stopping.abort();
+    if (this.#running === undefined) return;
+    const overdue = delay(this.#dependencies.clock, leaseReleaseMs, this.#given.signal);
+    await Promise.race([this.#running, overdue]);
+    this.#given.abort();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping()) {
+      const held = await this.#acquire();
+      if (held !== undefined) await this.#keep(held);
+    }
+  }
+
+  /** Looks at the lease until it is free, takes it, and answers its revision; undefined when this node is to stop before. */
+  async #acquire(): Promise<StreamRevision | undefined> {
+    const { clock } = this.#dependencies;
+    let seen: Seen | undefined;
+    while (!this.#isStopping()) {
+      const last = await this.#look();
+      // The time after the answer: what was read may have been appended until then, and counts from when it was sent.
+      const now = clock.monotonic();
+      if (last !== 'unreadable') {
+        if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
+        const taken = isFree(seen, now) ? await this.#hold(last?.revision ?? 'absent') : undefined;
+        if (taken !== undefined) return taken;
+      }
+      await delay(clock, leaseLookMs, this.#stopping.signal);
+    }
+    return undefined;
+  }
+
+  /** Renews the lease until it is lost, or releases it when this node is to stop. */
+  async #keep(acquired: StreamRevision): Promise<void> {
+    const { clock, node } = this.#dependencies;
+    let held: StreamRevision | undefined = acquired;
+    while (held !== undefined && !this.#isStopping()) {
+      const sentMs = this.#untilMs - leaseMs;
+      await delay(clock, Math.max(0, sentMs + leaseRenewMs - clock.monotonic()), this.#stopping.signal);
+      if (!this.#isStopping()) held = await this.#hold(held);
+    }
+    if (held !== undefined) await this.#append({ type: 'LeaseReleased', holder: node }, held);
+  }
+
+  /** Holds the lease one lease time from when this was first sent; undefined when somebody else was faster. */
+  async #hold(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
+    const sentMs = this.#dependencies.clock.monotonic();
+    const revision = await this.#append({ type: 'LeaseHeld', holder: this.#dependencies.node, leaseMs }, expected);
+    this.#leadUntil(revision === undefined || this.#isStopping() ? -Infinity : sentMs + leaseMs);
+    return revision;
+  }
+
+  /** The very same event at the same revision until it is known what became of it; its revision, or undefined when another stands there. */
+  async #append(event: LeaseEvent, expected: ExpectedRevision): Promise<StreamRevision | undefined> {
+    const { log, clock, uuid } = this.#dependencies;
+    const proposed = encodeEvent(uuid(), event, this.#metadata());
+    while (!this.#given.signal.aborted) {
+      const outcome = await log.append(stream, [proposed], expected);
+      if (outcome.ok) return outcome.revision;
+      if (outcome.reason === 'conflict') return undefined;
+      await delay(clock, leaseLookMs, this.#given.signal);
+    }
+    return undefined;
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async #look(): Promise<RecordedEvent | undefined | 'unreadable'> {
+    try {
+      return await this.#dependencies.log.readLast(stream);
+    } catch {
+      return 'unreadable';
+    }
+  }
+
+  #leadUntil(untilMs: number): void {
+    const { clock } = this.#dependencies;
+    // It may have run out with nobody told: whoever follows must hear of both ends of the gap.
+    this.#tell();
+    this.#untilMs = untilMs;
+    this.#expiry?.cancel();
+    this.#tell();
+    if (this.isLeader()) this.#expiry = clock.after(untilMs - clock.monotonic(), () => { this.#tell(); });
+  }
+
+  #tell(): void {
+    const leads = this.isLeader();
+    if (leads === this.#told) return;
+    this.#told = leads;
+    for (const listener of this.#listeners) listener(leads);
+  }
+
+  #metadata(): EventMetadata {
+    const { clock, uuid } = this.#dependencies;
+    const requestId = uuid();
+    return { actor: actorOf(subject), verb: 'update', requestId, time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId };
+  }
+}
+
+function isFree({ last, sinceMs }: Seen, now: number): boolean {
+  if (last === undefined) return true;
+  const { event } = decodeEvent(last);
+  if (event.type === 'LeaseReleased') return true;
+  if (event.type === 'LeaseHeld') return now - sinceMs >= event.leaseMs;
+  throw new Error(`the lease stream ${last.stream} holds a ${event.type}`);
+}
