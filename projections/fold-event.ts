@@ -1,5 +1,5 @@
 import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
-import { LogCorruptError, type RecordedEvent } from '../src/log/log.ts';
+import { LogCorruptError, LogReplacedError, type LogIdentity, type RecordedEvent } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
 import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/index-entry.ts';
 import { entryOfFact } from '../src/resource/index-definition.ts';
@@ -15,8 +15,44 @@ export type Rows = { row(type: TypeKey, name: string): Buffer | undefined };
 
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
-/** Writes one event's rows and answers what changed; undefined when no object did (a fence on a name without one). */
-export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined }): Change | undefined {
+/** What is known beside the event. */
+export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity };
+
+/** The streams that are folded, by the part of their names before the colon. */
+export const foldedCategories = ['object', 'secret', 'platform'];
+
+/** Writes what one event says and answers which object changed; undefined when none did. */
+export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
+  if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
+  const { event } = decodeEvent(recorded);
+  switch (event.type) {
+    case 'PasswordSet':
+      writer.putPasswordHash(uidOf(recorded), recorded.revision, event.hash);
+      return undefined;
+    case 'TokenIssued':
+      writer.putTokenDigest(uidOf(recorded), event.digest);
+      return undefined;
+    case 'EpochStarted':
+      assertSameTelling(event, known.identity);
+      return undefined;
+    case 'CopyFinished':
+      return undefined;
+    default:
+      throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+  }
+}
+
+/** What was folded so far may not be what the log holds from here on: who reads it must begin anew. */
+function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): void {
+  if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId)) throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
+}
+
+function uidOf({ stream }: RecordedEvent): string {
+  return stream.slice('secret:'.length);
+}
+
+/** The object's row; none for a fence on a name that has no object. */
+function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
   const decoded = decodeEvent(recorded);
@@ -29,7 +65,10 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: { read
   const bytes = answerBytes(decoded, recorded.data, position.toString());
   const marked = marks(event.object);
   const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
-  if (event.type === 'ObjectDeleted') return { ...shared, kind: 'deleted', after: undefined };
+  if (event.type === 'ObjectDeleted') {
+    writer.dropSecrets(event.object.metadata.uid);
+    return { ...shared, kind: 'deleted', after: undefined };
+  }
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
   writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
   return { ...shared, kind: previous === undefined ? 'added' : 'modified', after };

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
-import { logPosition, streamRevision, type LogPosition, type StreamRevision } from '../src/log/log.ts';
+import { logPosition, streamRevision, type LogIdentity, type LogPosition, type StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 
 /**
@@ -11,7 +11,13 @@ import type { TypeKey } from '../src/resource/index-entry.ts';
  */
 
 /** How far the tables have folded which log. */
-export type Checkpoint = { readonly logId: string; readonly position: LogPosition; readonly eventId: string };
+export type Checkpoint = LogIdentity & {
+  readonly position: LogPosition;
+  readonly eventId: string;
+  /** Events folded in all, and the latest time that any of them says it is of, in epoch milliseconds. */
+  readonly events: number;
+  readonly time: number;
+};
 
 /** A consistent view of the tables, held across turns until `release()`. */
 export type Snapshot = { row(type: TypeKey, name: string): Buffer | undefined; release(): void };
@@ -21,10 +27,14 @@ export type Writer = {
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** The object is gone; its stream goes on numbering after `revision`. */
   putGone(type: TypeKey, name: string, revision: StreamRevision): void;
+  putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
+  putTokenDigest(uid: string, digest: string): void;
+  /** The object of that uid is gone, and what was kept of it. */
+  dropSecrets(uid: string): void;
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
-const tablesFormat = 1;
+const tablesFormat = 2;
 
 export class LmdbTables {
   readonly #dir: string;
@@ -35,17 +45,20 @@ export class LmdbTables {
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
   readonly #gone: Database<number, string>;
+  /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
+  readonly #secrets: Database<string, string>;
   readonly #meta: Database<string, string>;
 
   constructor(dir: string) {
     mkdirSync(dir, { recursive: true });
     if (!isTrustworthy(dir)) discard(dir);
     this.#dir = dir;
-    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 4, maxReaders: 1024, encoding: 'binary' });
+    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: (row: Buffer) => row } };
     this.#scans = this.#root.openDB(shared);
     this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
+    this.#secrets = this.#root.openDB({ name: 'secrets', encoding: 'string' });
     this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
     markUse(dir, { clean: false });
   }
@@ -67,6 +80,14 @@ export class LmdbTables {
   gone(type: TypeKey, name: string): StreamRevision | undefined {
     const revision: unknown = this.#gone.get(rowKey(type, name));
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
+  }
+
+  passwordHash(uid: string, revision: number): string | undefined {
+    return uid.length > secretUidLengthMax ? undefined : this.#secrets.get(passwordKey(uid, revision));
+  }
+
+  tokenDigest(uid: string): string | undefined {
+    return uid.length > secretUidLengthMax ? undefined : this.#secrets.get(uid);
   }
 
   /**
@@ -97,6 +118,14 @@ export class LmdbTables {
     this.#root.resetReadTxn();
   }
 
+  /** Forgets everything: what is folded next is folded from the log's start. */
+  clear(): void {
+    this.#root.transactionSync(() => {
+      for (const table of [this.#rows, this.#gone, this.#secrets, this.#meta]) table.clearSync();
+    });
+    this.#root.resetReadTxn();
+  }
+
   /** Flushes, so that the tables can be trusted even by another boot. */
   async close(): Promise<void> {
     await this.#root.close();
@@ -115,8 +144,19 @@ export class LmdbTables {
       this.#rows.removeSync(rowKey(type, name));
       this.#gone.putSync(rowKey(type, name), revision);
     },
-    putCheckpoint: ({ logId, position, eventId }) => {
-      this.#meta.putSync('checkpoint', JSON.stringify({ logId, position: position.toString(), eventId }));
+    putPasswordHash: (uid, revision, hash) => {
+      if (uid.length <= secretUidLengthMax) this.#secrets.putSync(passwordKey(uid, revision), hash);
+    },
+    putTokenDigest: (uid, digest) => {
+      if (uid.length <= secretUidLengthMax) this.#secrets.putSync(uid, digest);
+    },
+    dropSecrets: (uid) => {
+      if (uid.length > secretUidLengthMax) return;
+      this.#secrets.removeSync(uid);
+      for (let revision = 0; this.#secrets.removeSync(passwordKey(uid, revision)); revision += 1);
+    },
+    putCheckpoint: (checkpoint) => {
+      this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));
     },
   };
 }
@@ -129,12 +169,21 @@ function rowKey(type: TypeKey, name: string): string {
   return `${type}/${name}`;
 }
 
+/** Ours are UUIDs; a longer key no table would take. */
+const secretUidLengthMax = 64;
+
+function passwordKey(uid: string, revision: number): string {
+  return `${uid}/${String(revision)}`;
+}
+
 function decodeCheckpoint(text: unknown): Checkpoint {
   const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
   if (typeof raw !== 'object' || raw === null) throw new Error('the read models\' checkpoint does not decode');
-  const { logId, position, eventId } = raw as Record<string, unknown>;
-  if (typeof logId !== 'string' || typeof position !== 'string' || typeof eventId !== 'string') throw new Error('the read models\' checkpoint does not decode');
-  return { logId, position: logPosition(BigInt(position)), eventId };
+  const { logId, epoch, position, eventId, events, time } = raw as Record<string, unknown>;
+  if (typeof logId !== 'string' || typeof position !== 'string' || typeof eventId !== 'string' || typeof epoch !== 'number' || typeof events !== 'number' || typeof time !== 'number') {
+    throw new Error('the read models\' checkpoint does not decode');
+  }
+  return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }
 
 function bootId(): string {

@@ -1,11 +1,12 @@
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
 import { nameLengthMax } from '../src/limits.ts';
-import { logStart, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
+import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
+import { stampOf } from '../src/log/event-codec.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp } from './index-build.ts';
 import { ListPages } from './list-pages.ts';
@@ -25,7 +26,7 @@ type Waiter = { readonly position: LogPosition; readonly settle: (outcome: 'reac
  */
 export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
   readonly #tables: LmdbTables;
-  readonly #logId: string;
+  readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;
   readonly #clock: Clock;
   readonly #pages: ListPages;
@@ -36,14 +37,23 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
   #waiters: Waiter[] = [];
   /** Of the last event folded: what the committed checkpoint says. */
   #position: LogPosition;
+  /** Of all folded events: how many they are, and the latest time one is of, as it is written and in epoch milliseconds. */
+  #events: number;
+  #stamp: string;
+  #time: number;
 
-  constructor(dependencies: { readonly tables: LmdbTables; readonly logId: string; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock }) {
+  /** `identity`: of the log that is folded; asked for once there is something to fold. */
+  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock }) {
     this.#tables = dependencies.tables;
-    this.#logId = dependencies.logId;
+    this.#identity = dependencies.identity;
     this.#types = dependencies.types;
     this.#clock = dependencies.clock;
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
-    this.#position = this.#tables.checkpoint()?.position ?? logStart;
+    const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
+    this.#position = position;
+    this.#events = events;
+    this.#time = time;
+    this.#stamp = new Date(time).toISOString();
   }
 
   position(): LogPosition {
@@ -52,6 +62,39 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
 
   checkpoint(): Checkpoint | undefined {
     return this.#tables.checkpoint();
+  }
+
+  /** Events folded, in all. */
+  folded(): number {
+    return this.#events;
+  }
+
+  /** The latest time that a folded event is of, in epoch milliseconds. */
+  lastTime(): number {
+    return this.#time;
+  }
+
+  identity(): LogIdentity {
+    return this.#identity();
+  }
+
+  isKnown(position: LogPosition): boolean {
+    return isOfEpoch(position, this.#identity().epoch);
+  }
+
+  /** Forgets everything, before anything of it is served. */
+  clear(): void {
+    this.#tables.clear();
+    this.#position = logStart;
+    this.#events = 0;
+  }
+
+  passwordHash(uid: string, revision: number): string | undefined {
+    return this.#tables.passwordHash(uid, revision);
+  }
+
+  tokenDigest(uid: string): string | undefined {
+    return this.#tables.tokenDigest(uid);
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
@@ -113,14 +156,21 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
   apply(batch: readonly RecordedEvent[]): void {
     const last = batch.at(-1);
     if (last === undefined) return;
-    const known = { rows: this.#tables, type: this.#types };
+    const identity = this.#identity();
+    const known = { rows: this.#tables, type: this.#types, identity };
+    const stamp = latestStamp(batch, this.#stamp);
+    const time = stamp === this.#stamp ? this.#time : Date.parse(stamp);
+    const events = this.#events + batch.length;
     let changes: Change[] = [];
     this.#tables.commit((writer: Writer) => {
       changes = batch.map((recorded) => foldEvent(recorded, writer, known)).filter((change) => change !== undefined);
-      writer.putCheckpoint({ logId: this.#logId, position: last.position, eventId: last.id });
+      writer.putCheckpoint({ ...identity, position: last.position, eventId: last.id, events, time });
     });
     for (const change of changes) this.#index(change);
     this.#position = last.position;
+    this.#events = events;
+    this.#stamp = stamp;
+    this.#time = time;
     const published: ChangeBatch = { changes, position: last.position };
     for (const listener of this.#listeners) listener(published);
     this.#settleWaiters();
@@ -170,4 +220,16 @@ export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
     this.#waiters = this.#waiters.filter(({ position }) => position > this.#position);
     for (const waiter of reached) waiter.settle('reached');
   }
+}
+
+const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
+
+/** Times in one form of one length are in order as texts are. Another form is nothing this program writes, and counts for nothing. */
+function latestStamp(batch: readonly RecordedEvent[], before: string): string {
+  let latest = before;
+  for (const recorded of batch) {
+    const stamp = stampOf(recorded);
+    if (stamp > latest && stampForm.test(stamp)) latest = stamp;
+  }
+  return latest;
 }

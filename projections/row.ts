@@ -4,17 +4,18 @@ import type { StoredObject } from '../src/read/objects.ts';
 /**
  * One row of the object table: what is needed of an object without parsing it, then the exact bytes of its answer.
  *
- *   0  u8   format (1)
+ *   0  u8   format (2)
  *   1  u8   flags: 1 deletion requested, 2 has finalizers
  *   2  u32  revision
- *   6  u64  position
- *  14  u32  length of the index entry, 0 when its type was not registered at the time
- *  18  …    the index entry (entry-codec.ts), then the answer
+ *   6  u128 position: past 2⁶⁴ from the second epoch of a log on
+ *  22  u32  length of the index entry, 0 when its type was not registered at the time
+ *  26  …    the index entry (entry-codec.ts), then the answer
  *
  * Little-endian.
  */
-const format = 1;
-const headerBytes = 18;
+const format = 2;
+const headerBytes = 26;
+const entryLengthAt = 22;
 const flagDeletion = 1;
 const flagFinalizers = 2;
 
@@ -33,8 +34,9 @@ export function encodeRow(row: Row): Buffer {
   bytes[0] = format;
   bytes[1] = (row.deletionRequested ? flagDeletion : 0) | (row.finalizers ? flagFinalizers : 0);
   bytes.writeUInt32LE(row.revision, 2);
-  bytes.writeBigUInt64LE(row.position, 6);
-  bytes.writeUInt32LE(row.entry.length, 14);
+  bytes.writeBigUInt64LE(BigInt.asUintN(64, row.position), 6);
+  bytes.writeBigUInt64LE(row.position >> 64n, 14);
+  bytes.writeUInt32LE(row.entry.length, entryLengthAt);
   bytes.set(row.entry, headerBytes);
   bytes.set(row.answer, headerBytes + row.entry.length);
   return bytes;
@@ -46,7 +48,7 @@ export function decodeRow(bytes: Buffer): Row {
   const flags = bytes[1] ?? 0;
   return {
     revision: streamRevision(bytes.readUInt32LE(2)),
-    position: logPosition(bytes.readBigUInt64LE(6)),
+    position: positionOf(bytes),
     deletionRequested: (flags & flagDeletion) !== 0,
     finalizers: (flags & flagFinalizers) !== 0,
     entry: bytes.subarray(headerBytes, answerAt),
@@ -58,14 +60,20 @@ export function storedOf(bytes: Buffer): StoredObject {
   return {
     bytes: bytes.subarray(answerStart(bytes)),
     revision: streamRevision(bytes.readUInt32LE(2)),
-    position: logPosition(bytes.readBigUInt64LE(6)),
+    position: positionOf(bytes),
   };
+}
+
+function positionOf(bytes: Buffer): LogPosition {
+  const high = bytes.readBigUInt64LE(14);
+  const low = bytes.readBigUInt64LE(6);
+  return logPosition(high === 0n ? low : (high << 64n) | low);
 }
 
 /** Where the answer begins. */
 export function answerStart(bytes: Buffer): number {
   if (bytes[0] !== format) throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
-  return headerBytes + bytes.readUInt32LE(14);
+  return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 
 export function entryOfRow(bytes: Buffer): Buffer {

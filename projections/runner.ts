@@ -1,12 +1,17 @@
-import { projectionBatchEventsMax } from '../src/limits.ts';
-import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
+import { foldedCategories } from './fold-event.ts';
+import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits.ts';
+import { epochShift, logStart, type EventLog, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 
 /** What the runner drives: a fold that commits a batch and its checkpoint together and publishes in the same turn. */
 export type Fold = {
   /** Up to where events are folded already; `logStart` for nothing yet. */
   position(): LogPosition;
   /** The checkpoint's log and event, to be verified against the log before anything is folded on top of it. */
-  checkpoint(): { readonly logId: string; readonly position: LogPosition; readonly eventId: string } | undefined;
+  checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
+  /** Of the log it folds. */
+  identity(): LogIdentity;
+  /** Forgets all that is folded. */
+  clear(): void;
   /** Folds at most `projectionBatchEventsMax` events in one transaction. Synchronous, so that no reader sees half of it. */
   apply(batch: readonly RecordedEvent[]): void;
 };
@@ -19,39 +24,72 @@ export class CheckpointMismatchError extends Error {
   }
 }
 
-const categories = ['object'];
-
-/** Verifies the checkpoint (consistency protocol, 5), then folds everything the log holds. Resolves with the events folded. */
-export async function catchUp(log: EventLog, fold: Fold, signal: AbortSignal): Promise<number> {
-  await verifyCheckpoint(log, fold);
-  let folded = 0;
-  for await (const batch of log.readAll({ after: fold.position(), categories, signal })) {
-    folded += batch.length;
-    await applySlices(fold, batch, 'yield');
+/** A fold failed on an event it was given: to give it the same one again would not help. `cause` is what it threw. */
+export class FoldError extends Error {
+  constructor(cause: unknown) {
+    super('the read models could not fold an event', { cause });
+    this.name = 'FoldError';
   }
-  return folded;
+}
+
+/** How far a catch-up is: whole percents of the log as it was when it began, and the events it has folded. */
+export type Progress = { readonly percent: number; readonly folded: number };
+
+/** Folds everything the log holds, and what is added meanwhile until little is left. */
+export async function catchUp(log: EventLog, fold: Fold, { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void }): Promise<void> {
+  let folded = 0;
+  for (let before = -1; folded - before >= logReadAheadEventsMax || before === -1; ) {
+    before = folded;
+    const head = await log.head();
+    for await (const batch of log.readAll({ after: fold.position(), categories: foldedCategories, signal })) {
+      folded += batch.length;
+      await applySlices(fold, batch, 'yield');
+      onProgress?.({ percent: percentOf(fold, head), folded });
+    }
+  }
 }
 
 /** Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold breaks. */
 export async function follow(log: EventLog, fold: Fold, signal: AbortSignal): Promise<void> {
-  for await (const batch of log.subscribe({ after: fold.position(), categories, signal })) {
+  for await (const batch of log.subscribe({ after: fold.position(), categories: foldedCategories, signal })) {
     await applySlices(fold, batch, batch.length > projectionBatchEventsMax ? 'yield' : 'at-once');
   }
 }
 
 async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'yield' | 'at-once'): Promise<void> {
   for (let start = 0; start < batch.length; start += projectionBatchEventsMax) {
-    fold.apply(start === 0 && batch.length <= projectionBatchEventsMax ? batch : batch.slice(start, start + projectionBatchEventsMax));
+    apply(fold, start === 0 && batch.length <= projectionBatchEventsMax ? batch : batch.slice(start, start + projectionBatchEventsMax));
     // Requests go on being answered while a long log is folded.
     if (pace === 'yield') await new Promise((resolve) => { setImmediate(resolve); });
   }
 }
 
-async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
+function apply(fold: Fold, batch: readonly RecordedEvent[]): void {
+  try {
+    fold.apply(batch);
+  } catch (error) {
+    throw new FoldError(error);
+  }
+}
+
+function percentOf(fold: Fold, head: LogPosition): number {
+  const start = epochShift(fold.identity().epoch);
+  const [done, all] = [fold.position() - start, head - start];
+  return all <= 0n || done >= all ? 100 : Math.max(0, Number((done * 100n) / all));
+}
+
+/** Whether the read models are of this log (consistency protocol, 5). A log that tells its past anew is folded anew. */
+export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();
   if (checkpoint === undefined || checkpoint.position === logStart) return;
-  const logId = await log.identity();
+  const { logId, epoch } = fold.identity();
   if (checkpoint.logId !== logId) throw new CheckpointMismatchError(`they fold log ${checkpoint.logId}, this is ${logId}`);
+  if (checkpoint.epoch > epoch) throw new CheckpointMismatchError(`they fold its epoch ${String(checkpoint.epoch)}, this is ${String(epoch)}`);
+  if (checkpoint.epoch < epoch) {
+    // The operator began a new epoch: what was folded of the old one is told anew.
+    fold.clear();
+    return;
+  }
   const event = await log.readAt(checkpoint.position);
   if (event?.id !== checkpoint.eventId) {
     throw new CheckpointMismatchError(`they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where the log has ${event?.id ?? 'none'}`);

@@ -17,7 +17,7 @@ export type Config = {
   readonly port: number;
   /** Absolute. */
   readonly dataDir: string;
-  readonly eventLog: { readonly kind: 'embedded' };
+  readonly eventLog: EventLogSetting;
   readonly platformDomain: string;
   /** Absolute; beside the bundled plugins, which are always loaded. */
   readonly pluginsDirs: readonly string[];
@@ -27,6 +27,9 @@ export type Config = {
   /** The identity provider whose tokens count; undefined: none. */
   readonly oidc: OidcSettings | undefined;
 };
+
+/** Where the events are. The URL may hold a password: it is never repeated. */
+export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string };
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

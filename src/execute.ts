@@ -27,8 +27,8 @@ export type WriteDoorDependencies = {
   readonly uuid: () => string;
   /** Five characters of `[a-z0-9]` for generated names. */
   readonly suffix: () => string;
-  /** Epoch milliseconds of the log's last event: no later event is stamped earlier. */
-  readonly lastEventTime: number;
+  /** The latest time that a folded event is of, in epoch milliseconds: no later event is stamped earlier. */
+  readonly lastEventTime: () => number;
   /** Of the platform's own types. */
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
@@ -66,7 +66,7 @@ class WriteDoor {
   /** The dependencies' log, whose failed reads are told apart from bugs. */
   readonly #log: Pick<EventLog, 'append' | 'readLast'>;
   /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
-  #lastTime: number;
+  #lastTime = 0;
   /** Commands being executed. */
   #inFlight = 0;
 
@@ -74,7 +74,6 @@ class WriteDoor {
     this.#dependencies = dependencies;
     const { log } = dependencies;
     this.#log = { append: async (...call) => log.append(...call), readLast: async (stream) => readLastOf(log, stream) };
-    this.#lastTime = dependencies.lastEventTime;
   }
 
   async execute(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
@@ -245,7 +244,8 @@ class WriteDoor {
   }
 
   #now(): string {
-    this.#lastTime = Math.max(this.#dependencies.clock.now(), this.#lastTime);
+    const { clock, lastEventTime } = this.#dependencies;
+    this.#lastTime = Math.max(clock.now(), this.#lastTime, lastEventTime());
     return new Date(this.#lastTime).toISOString();
   }
 }

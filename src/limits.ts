@@ -58,6 +58,14 @@ export const writesInFlightMax = 4_096;
 /** How long GET and LIST wait for a `resourceVersion` this node has not folded yet (504 past it). */
 export const freshnessWaitMs = 2_000;
 
+/** Events read at once of the stream in which the log speaks of itself: each copy and each restore adds one or two. */
+export const platformEventsReadMax = 256;
+/** Between two tries to reach the log at the start: soon enough to be back within seconds, and no load on one that is down. */
+export const logRetryMsMin = 100;
+export const logRetryMsMax = 2_000;
+/** How often a long catch-up says how far it is: often enough to see that it goes on. */
+export const progressToldMs = 5_000;
+
 /** Events of one read-model transaction: a commit of 64 rows takes 0.7 ms, which bounds what a read waits. */
 export const projectionBatchEventsMax = 64;
 /** Events a log subscription reads ahead of its consumer. */

@@ -31,14 +31,21 @@ export async function serve(): Promise<void> {
   // Until there are plugins every stray error is the platform's own.
   let blame: Blame = () => undefined;
   const onFatal = exitOnBugs({ log, flush }, (error) => blame(error));
-  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onPlugins: (found) => { blame = found; } });
-  stopOnSignal(starting, { log, flush });
-  const server = await starting;
+  const stopping = new AbortController();
+  const onListening = (url: string): void => { log.info({ url }, 'listening; nothing but probes is served until everything is ready'); };
+  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, onPlugins: (found) => { blame = found; } });
+  stopOnSignal(starting, stopping, { log, flush });
+  const server = await starting.catch((error: unknown) => {
+    // It was told to stop, and whoever heard that ends the process.
+    if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
+    throw error;
+  });
+  if (server === undefined) return;
   // From here on garbage comes from requests: the heap is collected when it has grown by two fifths, not when it has doubled.
   // Before, while indexes are built, almost everything stays, and collecting more often would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
-  const { events, types } = server.ready;
-  process.stdout.write(`ledgerplane ready on ${server.url} (embedded log, ${events.toString()} events, ${types.toString()} types)\n`);
+  const { log: logName, events, types } = server.ready;
+  process.stdout.write(`ledgerplane ready on ${server.url} (${logName}, ${events.toString()} events, ${types.toString()} types)\n`);
 }
 
 function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {
@@ -81,7 +88,12 @@ function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => voi
   };
   process.on('uncaughtException', judge('uncaught exception'));
   process.on('unhandledRejection', judge('unhandled rejection'));
-  return (error) => exit('the log or the read models failed', error);
+  return (error) => {
+    if (!(error instanceof StartError)) exit('the log or the read models failed', error);
+    log.fatal(error.message);
+    flush();
+    process.exit(error instanceof StartError ? error.exitCode : 1);
+  };
 }
 
 /** A plugin's error is a foreign object: looking at it may throw. */
@@ -94,14 +106,13 @@ function shown(error: unknown): string {
 }
 
 /** The first signal drains, also during the start; the second one ends the process at once. */
-function stopOnSignal(starting: Promise<RunningServer>, { log, flush }: Logger): void {
-  let stopping = false;
+function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortController, { log, flush }: Logger): void {
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
-    if (stopping) {
+    if (stopping.signal.aborted) {
       flush();
       process.exit(128 + constants.signals[signal]);
     }
-    stopping = true;
+    stopping.abort();
     log.info({ signal }, 'stopping');
     const leave = (outcome: string): void => {
       log.info(outcome);
@@ -110,7 +121,8 @@ function stopOnSignal(starting: Promise<RunningServer>, { log, flush }: Logger):
     };
     // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
     systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before everything was finished'); });
-    starting.then((server) => server.close().then(() => { leave('stopped'); })).catch((error: unknown) => {
+    starting.then((server) => server.close()).then(() => { leave('stopped'); }, (error: unknown) => {
+      if (error === stopping.signal.reason) leave('stopped before the start was finished');
       log.error({ err: error }, 'could not stop in order');
       flush();
       process.exit(1);

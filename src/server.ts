@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
-import { catchUp, CheckpointMismatchError, follow } from '../projections/runner.ts';
 import { Collector } from '../reconcilers/collector.ts';
 import { alwaysLeading, type Leadership } from '../reconcilers/lease.ts';
 import type { Authorize } from './auth/authorize.ts';
@@ -18,21 +17,23 @@ import { composeAccess, composeTables, type Access, type AccessTables } from './
 import { StartError, type Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
+import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics } from './http/metrics.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits.ts';
-import { decodeMetadata } from './log/event-codec.ts';
-import { openLmdbLog } from './log/lmdb-log.ts';
-import { logStart, type EventLog } from './log/log.ts';
+import { FoundedLog } from './log/founded-log.ts';
+import type { LogState } from './log/log.ts';
+import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
+import { Readiness } from './readiness.ts';
 import { compileType } from './resource/type-declaration.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
@@ -41,8 +42,8 @@ import { WatchHub } from './watch/hub.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** Events the log held when it was opened, and types served once everything had settled. */
-  readonly ready: { readonly events: number; readonly types: number };
+  /** What it serves from, the events folded, and the types served once everything had settled. */
+  readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
   /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
@@ -54,6 +55,11 @@ export type ServerOptions = {
   readonly clock?: Clock;
   /** The log or the read models failed: this process must end. */
   readonly onFatal?: (error: Error) => void;
+  /** Aborted: a start that still waits for something gives up, and closes what it has opened. */
+  readonly signal?: AbortSignal;
+  /** It listens: probes are answered from now on, everything else once the start has resolved. */
+  readonly onListening?: (url: string) => void;
+  readonly openLog?: OpenLog;
   /** Called before any plugin's code runs, with what tells a stray error of a plugin's from the platform's own. */
   readonly onPlugins?: (blame: (error: unknown) => string | undefined) => void;
 };
@@ -78,51 +84,66 @@ export async function startServer(config: Config, options: ServerOptions): Promi
     return await start(config, options, closers);
   } catch (error) {
     await closers.closeAll();
-    if (error instanceof CheckpointMismatchError) {
-      throw new StartError(`${error.message}; if the log is the right one, remove ${join(config.dataDir, 'read-models')}: they are rebuilt from it`, { exitCode: 2, cause: error });
-    }
     throw error;
   }
 }
 
-async function start(config: Config, { log, clock = systemClock, onFatal = endProcess(log), onPlugins }: ServerOptions, closers: Closers): Promise<RunningServer> {
-  const stores = await openStores(config, { clock, onFatal }, closers);
+async function start(config: Config, options: ServerOptions, closers: Closers): Promise<RunningServer> {
+  const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal } = options;
+  const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
-  const core = await composeCore(config, { stores, log, clock }, closers);
+  const core = composeCore(config, { stores, log, clock }, closers);
   const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, leadership: alwaysLeading, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
   const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
-  const pending = new Set(['read models are catching up', 'plugins are starting']);
-  const metrics = new Metrics({
-    position: () => models.position(), watchers: () => core.hub.size, isReady: () => pending.size === 0,
-    objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
-  });
+  const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => [...pending], metrics,
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
     authorize: access.authorize, platformRoutes: access.routes, watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
   await host.loadTypes();
-  const url = await listen(http.server, config);
-  await foldAndFollow(stores, { onFatal }, closers);
-  // Added after the fold, so closed before it: requests in flight end only once their events are folded.
+  const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, onFatal });
+  // Closed last of these: requests in flight end only once their events are folded.
+  closers.add(async () => follower.stop());
   closers.add(async () => access.stop());
   closers.add(async () => host.stop());
+  const url = await listen(http.server, config);
   closers.add(async () => {
     core.hub.closeAll();
     await http.close(shutdownMs / 2);
   });
+  onListening?.(url);
+  await startUnless(signal, follower);
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
   access.open();
-  pending.delete('read models are catching up');
+  readiness.done('read models');
   await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.execute, reader: models, uuid: randomUUID });
   const { settled } = administer(access, log);
   await host.start();
   await settled;
-  pending.delete('plugins are starting');
-  return { url, ready: { events: stores.events, types: registry.all().filter(({ serving }) => serving).length }, routes: () => http.routes(), close: async () => closers.closeAll() };
+  readiness.done('plugins');
+  const ready = { log: stores.logName, events: models.folded(), types: registry.all().filter(({ serving }) => serving).length };
+  return { url, ready, routes: () => http.routes(), close: async () => closers.closeAll() };
+}
+
+/** Only this may take for ever: what comes after it is soon done, and is then closed in order. */
+async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
+  signal?.throwIfAborted();
+  const giveUp = (): void => { void follower.stop(signal?.reason); };
+  signal?.addEventListener('abort', giveUp);
+  await follower.start();
+  signal?.removeEventListener('abort', giveUp);
+}
+
+function metricsOf({ stores: { models, registry, eventLog, answeredAgain }, hub }: Core, readiness: Readiness): Metrics {
+  return new Metrics({
+    position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
+    isLogReachable: () => eventLog.state().reachable, resubscriptions: answeredAgain,
+    objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
+  });
 }
 
 /**
@@ -146,11 +167,11 @@ type Core = {
 };
 
 /** The write door, what reconciles and what watches: everything between the stores and the edge. */
-async function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }, closers: Closers): Promise<Core> {
+function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }, closers: Closers): Core {
   const { eventLog, models } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
-    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: await lastEventTime(eventLog),
+    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
     rules: stores.access.rules, secrets: stores.access.secrets,
   });
   startCollector({ ...stores, execute, leadership: alwaysLeading, clock, log: edge.log }, closers);
@@ -175,15 +196,28 @@ function composePlugins(config: Config, { stores: { registry, models }, edge, lo
   return { pluginRoutes, host };
 }
 
-type Stores = { readonly eventLog: EventLog; readonly events: number; readonly models: ObjectModels; readonly registry: TypeRegistry; readonly access: AccessTables };
+type Stores = {
+  readonly eventLog: FoundedLog;
+  readonly logName: OpenedLog['name'];
+  /** How often the log has answered again after it did not. */
+  readonly answeredAgain: () => number;
+  readonly models: ObjectModels;
+  readonly registry: TypeRegistry;
+  readonly access: AccessTables;
+};
 
 /** The log, the tables folded from it, and the types they are folded by. */
-async function openStores(config: Config, { clock, onFatal }: { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
+async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
-  const logDir = privateDir(join(config.dataDir, 'log'));
-  refuseDamagedFile(join(logDir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
-  const eventLog = await openLmdbLog({ dir: logDir, onFatal });
+  let answers = 0;
+  const onState = (state: LogState): void => {
+    if (state.reachable) answers += 1;
+    if (state.reachable) log.info('the event log answers');
+    else log.warn({ reason: state.reason }, 'the event log cannot be reached');
+  };
+  const opened = await openLog(config, { clock, onFatal, onState });
+  const eventLog = new FoundedLog(opened.log);
   closers.add(async () => eventLog.close());
   const tablesDir = privateDir(join(config.dataDir, 'read-models'));
   refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: what is in it is rebuilt from the log`);
@@ -193,10 +227,10 @@ async function openStores(config: Config, { clock, onFatal }: { readonly clock: 
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
   for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
-  const models = new ObjectModels({ tables, logId: await eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
+  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
-  return { eventLog, events: Number(await eventLog.head()), models, registry, access };
+  return { eventLog, logName: opened.name, answeredAgain: () => answers, models, registry, access };
 }
 
 function startCollector({ models, registry, execute, leadership, clock, log }: Stores & { readonly execute: Execute; readonly leadership: Leadership; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
@@ -210,28 +244,9 @@ function startCollector({ models, registry, execute, leadership, clock, log }: S
   closers.add(async () => collector.stop());
 }
 
-/** Folds all there is, then each event as it becomes durable, until the server closes. */
-async function foldAndFollow({ eventLog, models }: Stores, { onFatal }: { readonly onFatal: (error: Error) => void }, closers: Closers): Promise<void> {
-  const stop = new AbortController();
-  await catchUp(eventLog, models, stop.signal);
-  const following = follow(eventLog, models, stop.signal).catch((error: unknown) => {
-    onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
-  });
-  closers.add(async () => {
-    stop.abort();
-    await following;
-  });
-}
-
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {
   await models.buildIndexes(type);
   registry.serve(type.key);
-}
-
-async function lastEventTime(eventLog: EventLog): Promise<number> {
-  const head = await eventLog.head();
-  const last = head === logStart ? undefined : await eventLog.readAt(head);
-  return last === undefined ? 0 : Date.parse(decodeMetadata(last).time);
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<string> {

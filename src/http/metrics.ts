@@ -8,6 +8,9 @@ export type MetricSources = {
   /** Objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
+  readonly isLogReachable: () => boolean;
+  /** How often the log was followed anew after it did not answer. */
+  readonly resubscriptions: () => number;
 };
 
 /**
@@ -36,7 +39,7 @@ export class Metrics {
   async #open(): Promise<Registry> {
     const { Counter, Gauge, Registry: Registered, collectDefaultMetrics } = await import('prom-client');
     const registry = new Registered();
-    const { position, watchers, objects, isReady } = this.#sources;
+    const { position, watchers, objects, isReady, isLogReachable, resubscriptions } = this.#sources;
     const answered = this.#answered;
     collectDefaultMetrics({ register: registry });
     const registers = [registry];
@@ -50,6 +53,14 @@ export class Metrics {
     new Gauge({ name: 'ledgerplane_position', help: 'Position in the log of the last event the read models hold.', registers, collect() { this.set(Number(position())); } });
     new Gauge({ name: 'ledgerplane_watchers', help: 'Watches that are open.', registers, collect() { this.set(watchers()); } });
     new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and plugins have settled.', registers, collect() { this.set(isReady() ? 1 : 0); } });
+    new Gauge({ name: 'ledgerplane_log_reachable', help: '1 when the event log answers.', registers, collect() { this.set(isLogReachable() ? 1 : 0); } });
+    new Counter({
+      name: 'ledgerplane_log_resubscriptions_total', help: 'How often the event log was followed anew after it had not answered.', registers,
+      collect() {
+        this.reset();
+        this.inc(resubscriptions());
+      },
+    });
     new Gauge({
       name: 'ledgerplane_objects', help: 'Objects by type.', labelNames: ['type'], registers,
       collect() {

@@ -1,4 +1,4 @@
-import { LogCorruptError, type ProposedEvent, type RecordedEvent } from './log.ts';
+import { LogCorruptError, NewerEventError, type ProposedEvent, type RecordedEvent } from './log.ts';
 import type { IndexEntry } from '../resource/index-entry.ts';
 import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
@@ -17,6 +17,8 @@ export type DecodedEvent = {
   readonly spliceAt: number;
   /** The object's index entry, where the writer knows it: of the type's declaration with this fingerprint. */
   readonly indexed: KnownEntry | undefined;
+  /** The time it was stamped with, where this process did it. */
+  readonly time: string | undefined;
 };
 
 export type KnownEntry = { readonly fingerprint: string; readonly entry: IndexEntry };
@@ -34,14 +36,14 @@ type Written = Uint8Array & { [written]?: DecodedEvent };
 
 export function encodeEvent(id: string, event: Event, metadata: EventMetadata, indexed?: KnownEntry): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  data[written] = located(event, data, indexed);
+  data[written] = located(event, data, { indexed, time: metadata.time });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
 export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
   const known = (recorded.data as Written)[written];
   if (known !== undefined) return known;
-  return located(decodeData(recorded), buffer(recorded.data), undefined);
+  return located(decodeData(recorded), buffer(recorded.data), unwritten);
 }
 
 export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
@@ -50,10 +52,33 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
     throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} has no schema or time`);
   }
   if (raw['schema'] > eventSchema) {
-    throw new LogCorruptError(`event ${recorded.id} has schema ${String(raw['schema'])}; this version reads up to ${String(eventSchema)}`);
+    throw new NewerEventError(`event ${recorded.id} has schema ${String(raw['schema'])}; this version reads up to ${String(eventSchema)}`);
   }
   return raw as unknown as EventMetadata;
 }
+
+const schemaMember = Buffer.from('","schema":');
+const timeMember = '"time":"';
+const timeLength = '2026-01-01T00:00:00.000Z'.length;
+/** One digit: from ten on every event would be parsed. */
+const currentSchema = String(eventSchema).charCodeAt(0);
+
+/**
+ * The time an event says it is of, once it is sure that this version may read it. The members stand in one order, so both are
+ * found from the end without parsing: a quote within a text is escaped and begins no member.
+ */
+export function stampOf(recorded: RecordedEvent): string {
+  const known = (recorded.data as Written)[written]?.time;
+  if (known !== undefined) return known;
+  const bytes = buffer(recorded.metadata);
+  const end = bytes.lastIndexOf(schemaMember);
+  const schemaAt = end + schemaMember.length;
+  const isCurrent = end >= timeLength + timeMember.length && bytes[schemaAt] === currentSchema && bytes[schemaAt + 1] === comma;
+  const stamp = isCurrent ? bytes.toString('latin1', end - timeLength - timeMember.length, end) : '';
+  return stamp.startsWith(timeMember) ? stamp.slice(timeMember.length) : decodeMetadata(recorded).time;
+}
+
+const comma = 0x2c;
 
 /** The answer's JSON: the event's object with `metadata.resourceVersion` spliced in, written at `offset` of `target(length)`. */
 export function answerBytes(decoded: DecodedEvent, data: Uint8Array, resourceVersion: string): Buffer {
@@ -76,10 +101,12 @@ function dataText(event: Event): string {
   return event.object === undefined ? `{"values":${values}}` : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
 }
 
-function located(event: Event, data: Buffer, indexed: KnownEntry | undefined): DecodedEvent {
-  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, indexed };
+const unwritten = { indexed: undefined, time: undefined };
+
+function located(event: Event, data: Buffer, { indexed, time }: Pick<DecodedEvent, 'indexed' | 'time'>): DecodedEvent {
+  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, indexed, time };
   const objectStart = data.indexOf(separator) + separator.length;
-  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length, indexed };
+  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length, indexed, time };
 }
 
 const isObjects: Readonly<Record<Event['type'], boolean>> = {
@@ -110,7 +137,7 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
 
 function decodeData(recorded: RecordedEvent): Event {
   const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as Event['type']] : undefined;
-  if (members === undefined) throw new LogCorruptError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
+  if (members === undefined) throw new NewerEventError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
   const data = parse(recorded, recorded.data);
   for (const member of members) {
     if (data[member] === undefined) throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);

@@ -241,10 +241,6 @@ class LmdbLog implements EventLog {
     return this.#answer(() => logPosition(BigInt(this.#durable)));
   }
 
-  identity(): Promise<string> {
-    return this.#answer(() => this.#store.identity);
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -22,7 +22,6 @@ export type LmdbStore = {
   readonly events: Database<Buffer, number>;
   /** [stream, revision] → position */
   readonly streams: Database<Buffer, StreamKey>;
-  readonly identity: string;
   /** The last position in use, 0 in an empty log. */
   readonly lastPosition: number;
 };
@@ -64,8 +63,8 @@ export async function openStore(dir: string): Promise<LmdbStore> {
     const events = root.openDB<Buffer, number>(eventsOptions);
     const streams = root.openDB<Buffer, StreamKey>(streamsOptions);
     const lastPosition = findLastPosition(events);
-    const identity = await readIdentity(root, lastPosition);
-    const store = { root, events, streams, identity, lastPosition };
+    await checkFormat(root, lastPosition);
+    const store = { root, events, streams, lastPosition };
     // A log whose newest record is damaged is refused here, before anything is appended behind it.
     if (lastPosition > 0) readRecord(store, lastPosition);
     return store;
@@ -80,18 +79,17 @@ function findLastPosition(events: Database<Buffer, number>): number {
   return 0;
 }
 
-async function readIdentity(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<string> {
+/** The record is `<format> <UUID of the file>`. */
+async function checkFormat(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<void> {
   const stored = root.get('format')?.toString();
   if (stored === undefined) {
     if (lastPosition > 0) throw new LogCorruptError('it holds events but no format record');
-    const identity = randomUUID();
-    await root.put('format', Buffer.from(`${formatVersion.toString()} ${identity}`));
-    return identity;
+    await root.put('format', Buffer.from(`${formatVersion.toString()} ${randomUUID()}`));
+    return;
   }
-  const [version = '', identity = ''] = stored.split(' ');
+  const [version = '', file = ''] = stored.split(' ');
   if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}, this program reads format ${formatVersion.toString()}`);
-  if (identity === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
-  return identity;
+  if (file === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
 }
 
 export function positionBytes(position: number): Buffer {

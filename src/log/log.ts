@@ -38,6 +38,22 @@ export function streamName(value: string): StreamName {
 /** Before the first event of any log. */
 export const logStart: LogPosition = logPosition(0n);
 
+/** Which log this is, and which telling of it: what was told in an earlier epoch may mean something else in this one. */
+export type LogIdentity = { readonly logId: string; readonly epoch: number };
+
+/** Positions of one epoch come after all of the one before (consistency protocol, 5): none of a log reaches this far. */
+const epochStride = 10n ** 19n;
+
+/** What is added to a log's own positions in an epoch; nothing in the first. */
+export function epochShift(epoch: number): bigint {
+  return BigInt(epoch) * epochStride;
+}
+
+/** Whether the log may have given this position in that epoch. `logStart` is before every epoch's first event. */
+export function isOfEpoch(position: LogPosition, epoch: number): boolean {
+  return position === logStart || (position >= epochShift(epoch) && position < epochShift(epoch + 1));
+}
+
 /** What the writer believes is the stream's last revision. Never omitted. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
@@ -113,8 +129,6 @@ export type EventLog = {
   head(): Promise<LogPosition>;
   /** The event at exactly this position, if there is one: read models verify their checkpoint with it. */
   readAt(position: LogPosition): Promise<RecordedEvent | undefined>;
-  /** A UUID drawn when the log was made: tells one log from another. */
-  identity(): Promise<string>;
   /** Finishes what is in flight, settles every waiter and reader, and releases the files or sockets. */
   close(): Promise<void>;
 };
@@ -124,6 +138,15 @@ export class LogCorruptError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log is corrupt: ${what}`, options);
     this.name = 'LogCorruptError';
+  }
+}
+
+/** Written by a later version of this program: what it means is not known here, so it must not be passed over either. */
+export class NewerEventError extends LogCorruptError {
+  constructor(what: string, options?: ErrorOptions) {
+    super(what, options);
+    this.message = `the log holds what a later version of this program wrote: ${what}`;
+    this.name = 'NewerEventError';
   }
 }
 

@@ -50,6 +50,8 @@ export type ListPage = {
 export type ObjectReader = {
   /** The position of the last folded event. */
   position(): LogPosition;
+  /** Whether the log may have given this position in the epoch it is in: another one's means nothing here. */
+  isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
   /** Throws for a type whose indexes are not ready. */

@@ -13,7 +13,7 @@ const registry = '^src/plugin/type-registry\\.ts$';
 const services = '^src/(auth/|watch/|(execute|claims|write-rules)\\.ts$|plugin/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/ui\\.ts$';
-const root = '^src/(main|serve|server|compose-access)\\.ts$';
+const root = '^src/(main|serve|server|compose-access|open-log|follow-log|readiness)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';

@@ -99,17 +99,14 @@ export const readClauses: Clauses = {
     t.same(ids(await collectTo(log, { after: logStart, categories: ['object'] }, last)), [idOf('a'), idOf('d')]);
   },
 
-  'what was acknowledged is there after a restart, under the same identity': async (t, makeLog) => {
+  'what was acknowledged is there after a restart': async (t, makeLog) => {
     const { log, reopen } = await makeLog(t);
     await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 2), 'absent')));
     const before = (await collect(log.readAll({ after: logStart }))).map(plain);
-    const [head, identity] = [await log.head(), await log.identity()];
+    const head = await log.head();
     const again = await reopen();
     t.same((await collect(again.readAll({ after: logStart }))).map(plain), before);
     t.equal(await again.head(), head);
-    t.equal(await again.identity(), identity);
-    t.match(identity, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u);
-    t.not((await (await makeLog(t)).log.identity()), identity);
     const { position } = appended(await again.append(stream, [proposed('after')], 'absent'));
     t.ok(position > head, 'positions go on where they were');
   },

@@ -93,14 +93,14 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const registry = new TypeRegistry();
   const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
   const tables = new LmdbTables(join(dataDir, 'read-models'));
-  const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => registry.byKey(key)?.type, clock });
+  const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => registry.byKey(key)?.type, clock });
   for (const declaration of [pluginTypeDeclaration(domain), roleType]) {
     const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain });
     if (!compiled.ok) throw new Error(compiled.problems.join('; '));
     registry.register(compiled.type);
   }
   const platformTypes = registry.all().map(({ type }) => type);
-  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
+  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
   const routes = new Map<string, { serving: boolean; routes: readonly RouteDeclaration[] }>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
@@ -118,7 +118,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   });
   await host.loadTypes();
   const stopping = new AbortController();
-  await catchUp(log, models, stopping.signal);
+  await catchUp(log, models, { signal: stopping.signal });
   const following = follow(log, models, stopping.signal);
   for (const type of platformTypes) {
     await models.buildIndexes(type);

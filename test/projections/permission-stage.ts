@@ -40,7 +40,7 @@ export class PermissionStage {
     const clock = new FakeClock();
     const log = new MemoryLog();
     const rows = new LmdbTables(dir);
-    const models = new ObjectModels({ tables: rows, logId: await log.identity(), types: (key) => coreTypes.find((type) => type.key === key), clock });
+    const models = new ObjectModels({ tables: rows, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => coreTypes.find((type) => type.key === key), clock });
     for (const type of coreTypes) await models.buildIndexes(type);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
@@ -53,7 +53,7 @@ export class PermissionStage {
     });
     let ids = 0;
     const execute = createWriteDoor({
-      log, reader: models, clock, domain, suffix: () => 'aaaaa', lastEventTime: 0, rules: noRules,
+      log, reader: models, clock, domain, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules,
       uuid: () => { ids += 1; return idOf(String(ids)); },
       secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });

@@ -66,7 +66,7 @@ export class Access {
     const log = new MemoryLog();
     const all = [...compilePlatformTypes(domain), widgets, ...options.types ?? []];
     const tables = new LmdbTables(dir);
-    const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => all.find((type) => type.key === key), clock });
+    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => all.find((type) => type.key === key), clock });
     for (const type of all) await models.buildIndexes(type);
     const permissions = new PermissionTables({ reader: models, feed: models, domain });
     permissions.load();
@@ -82,7 +82,7 @@ export class Access {
     let ids = 0;
     let drawn = 0;
     const execute = createWriteDoor({
-      log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: 0,
+      log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: () => 0,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return drawn.toString(36).padStart(5, '0'); },
       rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.(log, clock) ?? new Secrets(log, clock),

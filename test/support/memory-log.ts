@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadEventsMax } from '../../src/limits.ts';
@@ -9,10 +8,10 @@ import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, 
 type Append = readonly RecordedEvent[];
 
 /** What outlives a log that is closed or abandoned: a new log on the same disk continues it. */
-export type MemoryDisk = { readonly identity: string; readonly appends: Append[] };
+export type MemoryDisk = { readonly appends: Append[] };
 
 export function memoryDisk(): MemoryDisk {
-  return { identity: randomUUID(), appends: [] };
+  return { appends: [] };
 }
 
 /**
@@ -148,11 +147,6 @@ export class MemoryLog implements EventLog {
   async head(): Promise<LogPosition> {
     await this.#pass();
     return this.#durable;
-  }
-
-  async identity(): Promise<string> {
-    await this.#pass();
-    return this.#disk.identity;
   }
 
   async close(): Promise<void> {

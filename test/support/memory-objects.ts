@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
 import type { ObjectEvent } from '../../src/command/event.ts';
 import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type EventLog, type LogPosition, type RecordedEvent, type StreamRevision } from '../../src/log/log.ts';
+import { isOfEpoch, logStart, streamName, type EventLog, type LogPosition, type RecordedEvent, type StreamRevision } from '../../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../../src/read/objects.ts';
 import { entryOf } from '../../src/resource/index-definition.ts';
 import type { IndexEntry, TypeKey } from '../../src/resource/index-entry.ts';
@@ -72,6 +72,10 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   position(): LogPosition {
     return this.#position;
+  }
+
+  isKnown(position: LogPosition): boolean {
+    return isOfEpoch(position, 0);
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {

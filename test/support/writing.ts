@@ -50,7 +50,7 @@ export class Writing {
       reader: models, clock, domain,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0'); },
-      lastEventTime: options.lastEventTime ?? 0,
+      lastEventTime: () => options.lastEventTime ?? 0,
       rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
   }
@@ -60,7 +60,7 @@ export class Writing {
     const clock = new FakeClock();
     const log = new MemoryLog();
     const tables = new LmdbTables(dir);
-    const models = new ObjectModels({ tables, logId: await log.identity(), types: (key) => (key === widgets.key ? widgets : undefined), clock });
+    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => (key === widgets.key ? widgets : undefined), clock });
     await models.buildIndexes(widgets);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
@@ -132,7 +132,7 @@ export function tally(outcomes: readonly WriteOutcome[]): Readonly<Record<string
 export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   return {
     append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream), readAll: (options) => log.readAll(options),
-    subscribe: (options) => log.subscribe(options), head: () => log.head(), state: () => log.state(), readAt: (position) => log.readAt(position), identity: () => log.identity(), close: () => log.close(),
+    subscribe: (options) => log.subscribe(options), head: () => log.head(), state: () => log.state(), readAt: (position) => log.readAt(position), close: () => log.close(),
     ...changes,
   };
 }

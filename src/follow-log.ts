@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+import type { ObjectModels } from '../projections/object-models.ts';
+import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../projections/runner.ts';
+import { delay, type Clock } from './base/clock.ts';
+import { StartError, type Config } from './config.ts';
+import { logRetryMsMax, logRetryMsMin, progressToldMs } from './limits.ts';
+import { UnsuitableLogError, type FoundedLog } from './log/founded-log.ts';
+import { LogCorruptError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
+import type { Readiness } from './readiness.ts';
+
+export type FollowLogOptions = {
+  readonly config: Config;
+  readonly log: FoundedLog;
+  readonly models: ObjectModels;
+  readonly clock: Clock;
+  readonly logger: PluginLogger;
+  readonly readiness: Readiness;
+  /** Neither the log nor the read models can be gone on with. */
+  readonly onFatal: (error: Error) => void;
+};
+
+/**
+ * Learns which log it is, then folds it: what there is, and from then on each event as it becomes durable. A log that does
+ * not answer is asked again for as long as it takes.
+ */
+export class LogFollower {
+  readonly #options: FollowLogOptions;
+  readonly #stop = new AbortController();
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: FollowLogOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the read models hold what the log held; rejects with `StartError` where only the operator can help. */
+  async start(): Promise<void> {
+    const { config, log, models, clock, logger, readiness } = this.#options;
+    const { signal } = this.#stop;
+    await this.#patiently(async () => log.found({ domain: config.platformDomain, now: clock.now(), uuid: randomUUID }));
+    let toldAt = clock.monotonic();
+    const onProgress = ({ percent, folded }: Progress): void => {
+      readiness.waitFor('read models', `read models are catching up: ${String(percent)} %`);
+      if (clock.monotonic() - toldAt < progressToldMs) return;
+      toldAt = clock.monotonic();
+      logger.info('read models are catching up', { percent, folded });
+    };
+    await this.#patiently(async () => verifyCheckpoint(log, models));
+    await this.#patiently(async () => catchUp(log, models, { signal, onProgress }));
+    signal.throwIfAborted();
+    this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
+      if (!signal.aborted) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
+    });
+  }
+
+  /** `start()` rejects with `reason` when it has not resolved yet. */
+  async stop(reason?: unknown): Promise<void> {
+    this.#stop.abort(reason);
+    await this.#following;
+  }
+
+  /** Until it succeeds, or fails for a reason that asking again does not change. */
+  async #patiently(attempt: () => Promise<unknown>): Promise<void> {
+    const { models, clock, logger, readiness } = this.#options;
+    const { signal } = this.#stop;
+    let told: string | undefined;
+    for (let waitMs = logRetryMsMin, folded = models.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+      try {
+        await attempt();
+        readiness.done('log');
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isFinal(error)) throw operatorError(error, this.#options.config);
+        const reason = error instanceof Error ? error.message : String(error);
+        readiness.waitFor('log', reason);
+        if (told !== reason) logger.warn('the event log does not answer; it is asked again until it does', { reason });
+        told = reason;
+      }
+      if (models.folded() > folded) waitMs = logRetryMsMin;
+      folded = models.folded();
+      await delay(clock, waitMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+const finalErrors = [FoldError, CheckpointMismatchError, UnsuitableLogError, LogCorruptError, LogRefusedError, LogReplacedError, UnknownPositionError];
+
+function isFinal(error: unknown): boolean {
+  return finalErrors.some((kind) => error instanceof kind);
+}
+
+/** The same for whoever runs the server, where they can do something about it: what it is, and what to look at. */
+function operatorError(error: unknown, { dataDir }: Config): unknown {
+  const cause = error instanceof FoldError ? error.cause : error;
+  const advice = adviceOn(cause, join(dataDir, 'read-models'));
+  return cause instanceof Error && advice !== undefined ? new StartError(`${cause.message}${advice}`, { exitCode: 2, cause }) : cause;
+}
+
+function adviceOn(error: unknown, tablesDir: string): string | undefined {
+  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG, and what that user may read and write';
+  if (error instanceof LogReplacedError) return `; if the log is the right one, start the server again, and should it refuse to, remove ${tablesDir}: the read models are rebuilt from the log`;
+  if (error instanceof CheckpointMismatchError || error instanceof UnknownPositionError) return `; if the log is the right one, remove ${tablesDir}: they are rebuilt from it`;
+  if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later one';
+  return error instanceof UnsuitableLogError ? '' : undefined;
+}

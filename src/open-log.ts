@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+
+import type { Clock } from './base/clock.ts';
+import { StartError, type Config } from './config.ts';
+import { privateDir } from './data-dir.ts';
+import { openLmdbLog } from './log/lmdb-log.ts';
+import type { EventLog, LogState } from './log/log.ts';
+import { refuseDamagedFile } from './store-file.ts';
+
+export type OpenLogOptions = {
+  readonly clock: Clock;
+  /** The log failed in a way that this process must not outlive. */
+  readonly onFatal: (error: Error) => void;
+  /** The log has ceased to answer, or answers again. */
+  readonly onState: (state: LogState) => void;
+};
+
+export type OpenedLog = {
+  readonly log: EventLog;
+  /** What it is, as the ready line tells it. */
+  readonly name: 'embedded log' | 'EventStoreDB';
+};
+
+export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: OpenLogOptions) => Promise<OpenedLog>;
+
+/** The log that a configuration names. One that is elsewhere need not answer yet. */
+export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
+  if (eventLog.kind === 'eventstore') throw new StartError('EVENT_LOG names EventStoreDB, which is not supported by this version yet', { exitCode: 2 });
+  const dir = privateDir(join(dataDir, 'log'));
+  refuseDamagedFile(join(dir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
+  return { log: await openLmdbLog({ dir, onFatal: options.onFatal }), name: 'embedded log' };
+};

@@ -1,0 +1,30 @@
+import type { EventLog } from './log/log.ts';
+
+type Step = 'log' | 'read models' | 'plugins';
+
+/** What this node still waits for before it serves, and what it cannot do at the moment: a line a reason. */
+export class Readiness {
+  readonly #log: Pick<EventLog, 'state'>;
+  /** In the order they are gone through. */
+  readonly #waiting = new Map<Step, string>([['read models', 'read models are catching up'], ['plugins', 'plugins are starting']]);
+
+  constructor(log: Pick<EventLog, 'state'>) {
+    this.#log = log;
+  }
+
+  waitFor(step: Step, reason: string): void {
+    this.#waiting.set(step, reason);
+  }
+
+  done(step: Step): void {
+    this.#waiting.delete(step);
+  }
+
+  reasons(): readonly string[] {
+    const state = this.#log.state();
+    // What it says itself is newer than what was learnt at the last try.
+    const log = state.reachable ? this.#waiting.get('log') : state.reason;
+    const steps = [...this.#waiting].filter(([step]) => step !== 'log').map(([, reason]) => reason);
+    return log === undefined ? steps : [`the event log cannot be reached: ${log}`, ...steps];
+  }
+}

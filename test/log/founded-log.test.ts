@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+
+import t from 'tap';
+
+import type { PlatformEvent } from '../../src/command/event.ts';
+import { encodeEvent, stampOf } from '../../src/log/event-codec.ts';
+import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
+import { epochShift, logPosition, logStart, LogRefusedError, NewerEventError, streamName, streamRevision, UnknownPositionError } from '../../src/log/log.ts';
+import type { EventLog, LogPosition, ProposedEvent, RecordedEvent } from '../../src/log/log.ts';
+import { appended, collect, collectTo, proposed } from '../support/log-events.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { altered } from '../support/writing.ts';
+
+const stream = streamName('object:w/a');
+const given = { domain: 'example.com', now: Date.UTC(2026, 0, 1), uuid: () => randomUUID() };
+const started = { type: 'EpochStarted', logId: 'the log', domain: 'example.com', epoch: 0, reason: 'founded' } as const;
+
+function platformEvent(event: PlatformEvent, schema = 1): ProposedEvent {
+  return encodeEvent(randomUUID(), event, { actor: 'system:log', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema, $correlationId: 'r' });
+}
+
+async function logOf(...events: readonly ProposedEvent[]): Promise<MemoryLog> {
+  const log = new MemoryLog();
+  if (events.length > 0) appended(await log.append(platformStream, events, 'absent'));
+  return log;
+}
+
+async function founded(raw: EventLog): Promise<FoundedLog> {
+  const log = new FoundedLog(raw);
+  await log.found(given);
+  return log;
+}
+
+t.test('an empty log is founded once, whoever comes first, and is the same one for everybody ever after', async (t) => {
+  const raw = new MemoryLog();
+  const nodes = Array.from({ length: 8 }, () => new FoundedLog(raw));
+  const identities = await Promise.all(nodes.map(async (node) => node.found(given)));
+  t.equal(new Set(identities.map(({ logId }) => logId)).size, 1);
+  t.match(identities[0], { epoch: 0, logId: /^[0-9a-f-]{36}$/u });
+  t.equal((await collect(raw.readAll({ after: logStart }))).length, 1);
+  t.same(nodes[3]?.identity(), identities[0]);
+  t.match(await readFounding(raw), { domain: 'example.com', reason: 'founded', finished: true });
+});
+
+t.test('before it is founded nothing is read or appended', async (t) => {
+  const log = new FoundedLog(new MemoryLog());
+  t.throws(() => log.identity());
+  t.match(await log.append(stream, [proposed('a')], 'absent'), { ok: false, reason: 'unavailable' });
+  await t.rejects(log.readLast(stream));
+  await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 1 }));
+  await t.rejects(log.head());
+  await t.rejects(log.readAt(logPosition(1n)));
+  await t.rejects(collect(log.readAll({ after: logStart })));
+  await t.rejects(collect(log.subscribe({ after: logStart })));
+});
+
+t.test('in the first epoch events and positions are the log\'s own', async (t) => {
+  const raw = new MemoryLog();
+  const log = await founded(raw);
+  const { position } = appended(await log.append(stream, [proposed('a')], 'absent'));
+  t.equal(position, logPosition(2n));
+  t.equal(await log.head(), await raw.head());
+  t.equal(await log.readLast(stream), await raw.readLast(stream), 'the very instance');
+  await t.rejects(collect(log.readAll({ after: logPosition(epochShift(1) + 1n) })), UnknownPositionError);
+  t.equal(await log.readAt(logPosition(epochShift(1) + 1n)), undefined);
+});
+
+t.test('in a later epoch every position is one of that epoch, and those of earlier ones are unknown', async (t) => {
+  const raw = await logOf(platformEvent(started), platformEvent({ ...started, epoch: 3, reason: 'restored' }));
+  const log = await founded(raw);
+  t.same(log.identity(), { logId: 'the log', epoch: 3 });
+  const { position } = appended(await log.append(stream, [proposed('a')], 'absent'));
+  t.equal(position, epochShift(3) + 3n);
+  t.equal(await log.head(), position);
+  const whole = await collect(log.readAll({ after: logStart }));
+  t.same(whole.map((event) => event.position), [1n, 2n, 3n].map((place) => place + epochShift(3)));
+  const [inner] = await collect(raw.readAll({ after: logPosition(2n) }));
+  t.equal(whole[2]?.data, inner?.data, 'bytes are the very instances');
+  const same = (events: readonly (RecordedEvent | undefined)[], places: readonly LogPosition[]): void => { t.same(events.map((event) => event?.position), places); };
+  same(await collect(log.readAll({ after: logPosition(position - 2n), until: logPosition(position - 1n) })), [logPosition(position - 1n)]);
+  same(await collectTo(log, { after: logPosition(position - 1n) }, position), [position]);
+  same([await log.readLast(stream), await log.readAt(position), ...await log.readStream(stream, { from: streamRevision(0), limit: 5 })], [position, position, position]);
+  for (const foreign of [1n, 3n, epochShift(2) + 3n, epochShift(3) - 1n, epochShift(4)].map(logPosition)) {
+    await t.rejects(collect(log.readAll({ after: foreign })), UnknownPositionError, foreign.toString());
+    await t.rejects(collect(log.subscribe({ after: foreign })), UnknownPositionError);
+    t.equal(await log.readAt(foreign), undefined);
+  }
+});
+
+t.test('a log that is not to be served from is refused, and nothing is written to it', async (t) => {
+  const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'another', epoch: 0 } } as const;
+  const unknown = { ...platformEvent(started), type: 'LogMelted' };
+  const refused: Readonly<Record<string, readonly [events: readonly ProposedEvent[], message: RegExp]>> = {
+    'another domain\'s': [[platformEvent({ ...started, domain: 'other.org' })], /PLATFORM_DOMAIN other\.org.*example\.com/u],
+    'an unfinished copy': [[platformEvent(copied)], /a copy that is not finished/u],
+    'a copy begun again': [[platformEvent(started), platformEvent(copied)], /a copy that is not finished/u],
+    'of an unknown type': [[unknown], /later version/u],
+    'of a newer schema': [[platformEvent(started, 2)], /later version/u],
+    'another stream\'s event': [[{ ...platformEvent(started), type: 'PasswordSet', data: Buffer.from('{"hash":"x"}') }], /PasswordSet/u],
+  };
+  for (const [what, [events, message]] of Object.entries(refused)) {
+    const raw = await logOf(...events);
+    const head = await raw.head();
+    await t.rejects(founded(raw), { message }, what);
+    await t.rejects(founded(raw), UnsuitableLogError, what);
+    t.equal(await raw.head(), head);
+  }
+  t.same((await founded(await logOf(platformEvent(copied), platformEvent({ type: 'CopyFinished', events: 1 })))).identity(), { logId: 'the log', epoch: 1 });
+});
+
+t.test('a log that does not answer is asked again by whoever wants it, and one that refuses says so', async (t) => {
+  const raw = new MemoryLog();
+  const silent = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }) });
+  await t.rejects(founded(silent), /does not answer/u);
+  const refusing = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new LogRefusedError('access denied') }) });
+  await t.rejects(founded(refusing), LogRefusedError);
+  t.match((await founded(raw)).identity(), { epoch: 0 });
+});
+
+t.test('an event\'s time is read without parsing, and what a later version wrote is not passed over', async (t) => {
+  const cause = { actor: 'a","schema":7,"time":"2099-01-01T00:00:00.000Z', verb: 'create', requestId: 'r' };
+  const metadata = { ...cause, time: '2026-01-02T03:04:05.678Z', schema: 1, $correlationId: 'r' };
+  const place = { stream, revision: streamRevision(0), position: logPosition(1n) };
+  const recorded = (text: unknown): RecordedEvent => ({ ...proposed('a'), ...place, metadata: Buffer.from(JSON.stringify(text)) });
+  t.equal(stampOf(recorded(metadata)), metadata.time);
+  t.equal(stampOf(recorded({ ...metadata, $correlationId: '","schema":9,' })), metadata.time);
+  t.equal(stampOf(recorded({ time: metadata.time, schema: 1 })), metadata.time, 'in another order it is parsed');
+  const own = platformEvent(started);
+  t.equal(stampOf({ ...own, ...place }), '2026-01-01T00:00:00.000Z');
+  for (const schema of [2, 10, 11, 100]) t.throws(() => stampOf(recorded({ ...metadata, schema })), NewerEventError, String(schema));
+});
