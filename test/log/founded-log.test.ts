@@ -89,7 +89,7 @@ t.test('in a later epoch every position is one of that epoch, and those of earli
 
 t.test('a log that is not to be served from is refused, and nothing is written to it', async (t) => {
   const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'another', epoch: 0 } } as const;
-  const unknown = { ...platformEvent(started), type: 'LogMelted' };
+  const unknown = { ...platformEvent(started), type: 'LogMelted', data: Buffer.from('{}') };
   const refused: Readonly<Record<string, readonly [events: readonly ProposedEvent[], message: RegExp]>> = {
     'another domain\'s': [[platformEvent({ ...started, domain: 'other.org' })], /PLATFORM_DOMAIN other\.org.*example\.com/u],
     'an unfinished copy': [[platformEvent(copied)], /a copy that is not finished/u],
