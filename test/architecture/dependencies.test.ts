@@ -34,8 +34,8 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/serve.ts': ['./server.ts', './config.ts'],
   'src/cli/program.ts': ['commander', '../config.ts', '../limits.ts', '../base/clock.ts'],
   'src/ui.ts': [],
-  'src/server.ts': ['./http/app.ts', './log/lmdb-log.ts', './plugin/runtime.ts', '../projections/lmdb-table.ts', '../reconcilers/queue.ts', './watch/hub.ts', './auth/authorize.ts', './config.ts'],
-  'src/config.ts': ['./limits.ts'],
+  'src/server.ts': ['./http/app.ts', './log/lmdb-log.ts', './log/eventstore-log.ts', './plugin/runtime.ts', '../projections/lmdb-table.ts', '../reconcilers/queue.ts', './watch/hub.ts', './auth/authorize.ts', './config.ts'],
+  'src/config.ts': ['./limits.ts', './eventstore-url.ts'],
   'src/limits.ts': [],
   'src/base/clock.ts': [],
   'src/resource/object.ts': ['../base/clock.ts', '../limits.ts'],
@@ -43,6 +43,8 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/log/log.ts': ['../base/clock.ts'],
   'src/log/event-codec.ts': ['./log.ts', '../command/decide.ts'],
   'src/log/lmdb-log.ts': ['./log.ts', 'lmdb', 'node:fs'],
+  'src/log/eventstore-log.ts': ['./log.ts', '../eventstore-url.ts', '@eventstore/db-client'],
+  'src/eventstore-url.ts': [],
   'src/read/objects.ts': ['../resource/object.ts', '../log/log.ts'],
   'src/auth/authorize.ts': ['../read/objects.ts'],
   'src/watch/hub.ts': ['../read/objects.ts', '../auth/authorize.ts'],
@@ -90,6 +92,8 @@ const breaches: readonly (readonly [rule: string, file: string, breach: string])
   ['one-home-for-commander', 'src/server.ts', 'commander'],
   ['one-home-for-lmdb', 'src/server.ts', 'lmdb'],
   ['one-home-for-lmdb', 'projections/indexes.ts', 'lmdb'],
+  ['one-home-for-eventstore', 'src/server.ts', '@eventstore/db-client'],
+  ['no-home-for-grpc', 'src/log/eventstore-log.ts', '@grpc/grpc-js'],
   ['tests-are-not-shipped', 'src/http/app.ts', '../../test/hub.test.ts'],
   ['dev-packages-are-not-shipped', 'src/http/app.ts', 'fast-check'],
 ];
@@ -100,7 +104,7 @@ function plant(folder: string, files: Readonly<Record<string, readonly string[]>
     writeFileSync(join(folder, path), text);
   };
   for (const [path, imports] of Object.entries(files)) write(path, `${imports.map((from) => `import '${from}';`).join('\n')}\nexport {};\n`);
-  const packages = ['koa', 'ws', 'lmdb', 'fast-json-patch', 'commander'];
+  const packages = ['koa', 'ws', 'lmdb', 'fast-json-patch', 'commander', '@eventstore/db-client', '@grpc/grpc-js'];
   for (const name of [...packages, 'fast-check']) {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'main.js' }));
     write(`node_modules/${name}/main.js`, 'module.exports = {};\n');

@@ -6,7 +6,7 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
  * tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command|access)/|limits\\.ts$)';
+const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
 const ports = '^src/(log/(log|event-codec)|read/[^/]+|auth/permission-reader|plugin/plugin)\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
@@ -49,6 +49,9 @@ module.exports = {
     home('one-home-for-ws', '^src/http/', 'ws'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
   home('one-home-for-lmdb', '^(src/log|projections)/lmdb-[^/]+\\.ts$', 'lmdb'),
+    home('one-home-for-eventstore', '^src/log/eventstore-[^/]+\\.ts$', '@eventstore/db-client'),
+    // The protocol underneath is the driver's own affair; the server that tests speak to is made of it.
+    home('no-home-for-grpc', '^(test|bench|demo)/', '(@grpc|google-protobuf)'),
     { name: 'tests-are-not-shipped', severity: 'error', from: { path: ours }, to: { path: '^(test|bench|demo)/' } },
     { name: 'dev-packages-are-not-shipped', severity: 'error', from: { path: '^(src|projections|reconcilers)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' } },

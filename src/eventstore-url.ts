@@ -1,0 +1,175 @@
+/**
+ * Where an EventStoreDB is and how it is spoken to: the URLs of its own documentation, read more strictly than its driver
+ * reads them, which prints an unknown option, and the password with it, and goes on. No text from here ever repeats what
+ * stands before the hosts.
+ */
+export type EventStoreUrl = {
+  /** The one host is asked for the cluster's members; else several hosts are, and a single one is the node itself. */
+  readonly discover: boolean;
+  readonly hosts: readonly EventStoreHost[];
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
+  readonly tls: boolean;
+  readonly tlsCAFile: string | undefined;
+  readonly userCertFile: string | undefined;
+  readonly userKeyFile: string | undefined;
+  readonly connectionName: string | undefined;
+  readonly nodePreference: NodePreference | undefined;
+  /** In milliseconds, but `gossipTimeout` in seconds; -1 turns keep-alive off. What is not here is the driver's own default. */
+  readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
+};
+
+export type EventStoreHost = { readonly address: string; readonly port: number };
+
+export type DecodedEventStoreUrl = { readonly ok: true; readonly url: EventStoreUrl } | { readonly ok: false; readonly problem: string };
+
+const nodePreferences = { leader: 'leader', follower: 'follower', random: 'random', readonlyreplica: 'read_only_replica' } as const;
+type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
+
+type Range = { readonly min: number; readonly or?: number };
+/** What the driver takes. A shorter keep-alive than ten seconds makes a server hang up. */
+const numberOptions = {
+  maxDiscoverAttempts: { min: 1 },
+  discoveryInterval: { min: 0 },
+  gossipTimeout: { min: 1 },
+  defaultDeadline: { min: 1 },
+  keepAliveInterval: { min: 10_000, or: -1 },
+  keepAliveTimeout: { min: 1, or: -1 },
+} as const satisfies Record<string, Range>;
+type NumberOption = keyof typeof numberOptions;
+
+const textOptions = ['tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'tls'] as const;
+type TextOption = (typeof textOptions)[number];
+
+/** What the driver knows, and this program does not let it do. */
+const refusedOptions: Readonly<Record<string, string>> = {
+  tlsVerifyCert: 'has no effect on this driver: name the authority that signed the certificate with tlsCAFile',
+  throwOnAppendFailure: 'is not for users to change',
+};
+
+const known = new Map<string, string>([...textOptions, ...Object.keys(numberOptions), ...Object.keys(refusedOptions)].map((name) => [flat(name), name]));
+
+const defaultPort = 2113;
+const numberMax = 2_147_483_647;
+const host = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?\.?)$/iu;
+const encode = 'characters such as @ : / ? # in a user name or a password must be percent-encoded';
+
+/** What is wrong with a URL, without repeating it; undefined when nothing is. */
+export function eventStoreUrlProblem(text: string): string | undefined {
+  const decoded = decodeEventStoreUrl(text);
+  return decoded.ok ? undefined : decoded.problem;
+}
+
+/** The hosts as operators may see them. */
+export function eventStoreHosts({ hosts }: EventStoreUrl): string {
+  return hosts.map(({ address, port }) => `${address}:${port.toString()}`).join(', ');
+}
+
+export function decodeEventStoreUrl(text: string): DecodedEventStoreUrl {
+  try {
+    return { ok: true, url: decode(text.trim()) };
+  } catch (error) {
+    if (error instanceof UrlProblem) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+class UrlProblem extends Error {}
+
+function decode(text: string): EventStoreUrl {
+  const [, scheme, rest = ''] = /^(esdb|esdb\+discover):\/\/(.*)$/u.exec(text) ?? [];
+  if (scheme === undefined) throw new UrlProblem('must begin with esdb:// or esdb+discover://');
+  const mark = rest.indexOf('?');
+  const authority = (mark < 0 ? rest : rest.slice(0, mark)).replace(/\/+$/u, '');
+  const query = mark < 0 ? '' : rest.slice(mark + 1);
+  if (query.includes('@') || rest.includes('#')) throw new UrlProblem(`is ambiguous: ${encode}`);
+  const discover = scheme === 'esdb+discover';
+  const at = authority.lastIndexOf('@');
+  const credentials = at < 0 ? undefined : credentialsIn(authority.slice(0, at));
+  const hosts = authority.slice(at + 1).split(',').map(hostIn);
+  if (discover && hosts.length > 1) throw new UrlProblem('names several hosts, but esdb+discover:// asks one for the others: use esdb://');
+  const options = optionsIn(query);
+  return { discover, hosts, credentials, ...settingsOf(options), numbers: numbersOf(options) };
+}
+
+function credentialsIn(text: string): { readonly username: string; readonly password: string } {
+  const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
+  if (username === undefined || password === undefined) throw new UrlProblem(`must hold username:password before its @; ${encode}`);
+  return { username: decoded(username, 'the user name'), password: decoded(password, 'the password') };
+}
+
+function hostIn(text: string): EventStoreHost {
+  const [, address = '', , port] = /^(.*?)(:(\d{1,5}))?$/u.exec(text) ?? [];
+  const number = port === undefined ? defaultPort : Number(port);
+  if (!host.test(address)) throw new UrlProblem('must name its hosts as host or host:port, with commas between them');
+  if (number < 1 || number > 65_535) throw new UrlProblem('must name ports from 1 to 65535');
+  return { address, port: number };
+}
+
+/** Option → its text, by the name the driver's documentation gives it. */
+function optionsIn(query: string): ReadonlyMap<string, string> {
+  const options = new Map<string, string>();
+  if (query === '') return options;
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=');
+    const key = equals < 0 ? pair : pair.slice(0, equals);
+    const value = equals < 0 ? '' : pair.slice(equals + 1).trim();
+    const name = known.get(flat(key));
+    if (name === undefined) throw new UrlProblem(/^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is no name=value');
+    const refusal = refusedOptions[name];
+    if (refusal !== undefined) throw new UrlProblem(`has the option ${name}, which ${refusal}`);
+    if (options.has(name)) throw new UrlProblem(`has the option ${name} twice`);
+    if (value === '') throw new UrlProblem(`has the option ${name} without a value`);
+    options.set(name, decoded(value, `the option ${name}`));
+  }
+  return options;
+}
+
+type Settings = Pick<EventStoreUrl, 'tls' | 'tlsCAFile' | 'userCertFile' | 'userKeyFile' | 'connectionName' | 'nodePreference'>;
+
+function settingsOf(options: ReadonlyMap<string, string>): Settings {
+  const text = (name: TextOption): string | undefined => options.get(name);
+  const tls = text('tls') ?? 'true';
+  if (tls !== 'true' && tls !== 'false') throw new UrlProblem('has the option tls, which must be true or false');
+  const files = { tlsCAFile: text('tlsCAFile'), userCertFile: text('userCertFile'), userKeyFile: text('userKeyFile') };
+  if (tls === 'false' && Object.values(files).some((file) => file !== undefined)) throw new UrlProblem('names certificates, but has tls=false');
+  if ((files.userCertFile === undefined) !== (files.userKeyFile === undefined)) throw new UrlProblem('must have userCertFile and userKeyFile together');
+  return { tls: tls === 'true', ...files, connectionName: text('connectionName'), nodePreference: preferenceOf(text('nodePreference')) };
+}
+
+function preferenceOf(given: string | undefined): NodePreference | undefined {
+  if (given === undefined) return undefined;
+  const found = Object.entries(nodePreferences).find(([name]) => name === flat(given));
+  if (found === undefined) throw new UrlProblem('has the option nodePreference, which must be leader, follower, random or readOnlyReplica');
+  return found[1];
+}
+
+function numbersOf(options: ReadonlyMap<string, string>): EventStoreUrl['numbers'] {
+  const numbers: Partial<Record<NumberOption, number>> = {};
+  for (const name of numberNames) {
+    const text = options.get(name);
+    if (text === undefined) continue;
+    const { min, or }: Range = numberOptions[name];
+    const value = /^-?\d{1,10}$/u.test(text) ? Number(text) : NaN;
+    if (value !== or && !(value >= min && value <= numberMax)) {
+      const except = or === undefined ? '' : `, or ${or.toString()}`;
+      throw new UrlProblem(`has the option ${name}, which must be a whole number from ${min.toString()} to ${numberMax.toString()}${except}`);
+    }
+    numbers[name] = value;
+  }
+  return numbers;
+}
+
+const numberNames: readonly NumberOption[] = ['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline', 'keepAliveInterval', 'keepAliveTimeout'];
+
+/** The driver takes names in any case, with dashes and underscores between their words. */
+function flat(name: string): string {
+  return name.toLowerCase().replace(/[_-]/gu, '');
+}
+
+function decoded(text: string, what: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new UrlProblem(`has a % in ${what} that encodes nothing: a % itself is written %25`);
+  }
+}

@@ -1,0 +1,191 @@
+import { delay } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { LogClient } from './eventstore-client.ts';
+import { LogAwayError, retryMs } from './eventstore-contact.ts';
+import type { Contact } from './eventstore-contact.ts';
+import { faultOf } from './eventstore-errors.ts';
+import type { Follower, OwnEvents } from './eventstore-own.ts';
+import type { Reads } from './eventstore-reads.ts';
+import { Batches, DriverSubscription, records } from './eventstore-subscription.ts';
+import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from './log.ts';
+import type { CategoryFilter, LogPosition, RecordedEvent } from './log.ts';
+
+export type FollowContext = {
+  readonly client: () => LogClient;
+  readonly reads: Reads;
+  readonly own: OwnEvents;
+  readonly contact: Contact;
+  readonly clock: Clock;
+  readonly closing: AbortSignal;
+  readonly onResubscribed: () => void;
+};
+
+export type FollowPlan = {
+  readonly after: LogPosition;
+  /** Read to here and end; undefined: follow the log. Our log has an event at it or behind it. */
+  readonly until: LogPosition | undefined;
+  readonly categories: CategoryFilter;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** One way of reading for catch-up and live: subscriptions, one after the other, each from where the last one got to. */
+export async function* follow(context: FollowContext, plan: FollowPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  if (plan.signal?.aborted === true) return;
+  const reader = new Reader(context, plan);
+  if (plan.until === undefined) context.own.follow(reader.follower);
+  try {
+    while (reader.mayGoOn()) yield* reader.read();
+  } finally {
+    context.own.leave(reader.follower);
+  }
+}
+
+class Reader {
+  readonly follower: Follower;
+  readonly #context: FollowContext;
+  readonly #plan: FollowPlan;
+  readonly #batches: Batches;
+  #began = false;
+  /** In a row, since something last came. */
+  #failures = 0;
+  #done = false;
+
+  constructor(context: FollowContext, plan: FollowPlan) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#batches = new Batches(plan.after, categoryTest(plan.categories));
+    this.follower = { seen: plan.after };
+  }
+
+  mayGoOn(): boolean {
+    if (this.#done || this.#plan.signal?.aborted === true) return false;
+    if (!this.#context.closing.aborted) return true;
+    // A read with an end must not look complete when it is not; a subscription has no end to miss.
+    if (this.#plan.until !== undefined) throw new Error('the log was closed while it was read');
+    return false;
+  }
+
+  /** One subscription, until it ends for whatever reason; throws where asking again would not help. */
+  async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    let failure: Error | undefined;
+    await this.#unlessOver(async () => { failure = await this.#verified(); });
+    if (!this.mayGoOn()) return;
+    if (failure !== undefined && !(failure instanceof LogAwayError)) throw failure;
+    failure ??= yield* this.#subscribe();
+    if (this.mayGoOn()) await this.#pause(failure);
+  }
+
+  /** Why not, if it cannot be verified. */
+  async #verified(): Promise<Error | undefined> {
+    try {
+      await this.#verify();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error : new Error('the log could not be verified', { cause: error });
+    }
+  }
+
+  /** What was read before must still stand there, or this is another log. */
+  async #verify(): Promise<void> {
+    const { reads } = this.#context;
+    const anchor = this.#batches.anchor;
+    if (anchor !== undefined) {
+      const standing = await reads.at(anchor.position).catch((error: unknown) => {
+        if (error instanceof UnknownPositionError) return 'end' as const;
+        throw error;
+      });
+      if (typeof standing !== 'string' && standing.id === anchor.id) return;
+      throw new LogReplacedError(`event ${anchor.id} is no longer at position ${anchor.position.toString()}`);
+    }
+    if (this.#plan.after === logStart || this.#began) return;
+    const standing = await reads.at(this.#plan.after);
+    if (standing === 'end') throw new UnknownPositionError(this.#plan.after);
+    // Nothing is there any more where a lease's event was dropped.
+    if (standing !== 'later') this.#batches.anchor = standing;
+  }
+
+  async *#subscribe(): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
+    const { client, contact, closing } = this.#context;
+    if (this.#began) this.#context.onResubscribed();
+    this.#began = true;
+    this.#batches.restart();
+    const subscription = new DriverSubscription(client(), this.#batches.seen, () => { contact.worked(); });
+    const stir = (): void => { subscription.stir(); };
+    this.#plan.signal?.addEventListener('abort', stir);
+    closing.addEventListener('abort', stir);
+    try {
+      while (this.mayGoOn()) {
+        yield* this.#drain(subscription);
+        if (this.#done) return undefined;
+        if (subscription.ended !== undefined) return subscription.ended;
+        await subscription.stirred();
+      }
+      return undefined;
+    } finally {
+      this.#plan.signal?.removeEventListener('abort', stir);
+      closing.removeEventListener('abort', stir);
+      subscription.close();
+    }
+  }
+
+  /** Everything that has come. */
+  *#drain(subscription: DriverSubscription): Generator<readonly RecordedEvent[], void, undefined> {
+    const end = this.#plan.until;
+    for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
+      this.#failures = 0;
+      const record = records(taken);
+      if (record === undefined) continue;
+      const { position } = record.event;
+      const full = end !== undefined && position > end ? undefined : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });
+      if (full !== undefined) yield* this.#hand(full);
+      if (end !== undefined && position >= end) {
+        this.#done = true;
+        yield* this.#hand(this.#batches.cut());
+        return;
+      }
+      if (full !== undefined && !this.mayGoOn()) return;
+    }
+    yield* this.#hand(this.#batches.flush());
+  }
+
+  *#hand(batch: readonly RecordedEvent[]): Generator<readonly RecordedEvent[], void, undefined> {
+    this.follower.seen = this.#batches.seen;
+    this.#context.own.trim();
+    if (batch.length > 0) yield batch;
+  }
+
+  async #pause(failure: Error | undefined): Promise<void> {
+    if (failure === undefined) return;
+    const { contact, clock } = this.#context;
+    const fault = faultOf(failure);
+    // A reader that was too slow, or another leader, says nothing about whether the log can be reached.
+    if (!(failure instanceof LogAwayError) && fault.kind !== 'dropped' && fault.kind !== 'not-leader') {
+      const error = await contact.failed(fault, failure);
+      if (error instanceof LogRefusedError) throw error;
+    }
+    this.#failures += 1;
+    await this.#unlessOver((stop) => delay(clock, retryMs(this.#failures), stop));
+  }
+
+  /** Waits for something, and no longer than there is somebody to wait for it. */
+  async #unlessOver(waitFor: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#plan;
+    const over = new AbortController();
+    const stop = (): void => { over.abort(); };
+    const sources = signal === undefined ? [this.#context.closing] : [this.#context.closing, signal];
+    const stopped = new Promise<void>((resolve) => { over.signal.addEventListener('abort', () => { resolve(); }); });
+    for (const source of sources) source.addEventListener('abort', stop);
+    try {
+      if (sources.some((source) => source.aborted)) return;
+      await Promise.race([waitFor(over.signal), stopped]);
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', stop);
+    }
+  }
+}
+
+function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
+  if (categories === undefined) return () => true;
+  const prefixes = categories.map((category) => `${category}:`);
+  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
+}

@@ -1,0 +1,241 @@
+import type { Clock } from '../base/clock.ts';
+import { decodeEventStoreUrl } from '../eventstore-url.ts';
+import type { EventStoreUrl } from '../eventstore-url.ts';
+import { leaseEventsMax } from '../limits.ts';
+import { takeAppender } from './eventstore-appender.ts';
+import type { Appender, Reply } from './eventstore-appender.ts';
+import { LogClient } from './eventstore-client.ts';
+import { Contact } from './eventstore-contact.ts';
+import { follow } from './eventstore-follow.ts';
+import type { FollowContext } from './eventstore-follow.ts';
+import { OwnEvents } from './eventstore-own.ts';
+import { Reads } from './eventstore-reads.ts';
+import { driverEvents, driverStream } from './eventstore-record.ts';
+import { UnknownPositionError, logPosition, streamRevision } from './log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+  from './log.ts';
+
+export type EventStoreLogOptions = {
+  /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
+  readonly url: string;
+  readonly clock: Clock;
+  /** Told of each change. The first state is "has not answered yet", of which nobody is told. */
+  readonly onState?: (state: LogState) => void;
+  /** A subscription was lost and is asked for again. */
+  readonly onResubscribed?: () => void;
+};
+
+/**
+ * EventStoreDB as the event log. Nothing is asked of it before the first call, and every call asks again: so a log that
+ * goes away and comes back needs nobody's help.
+ *
+ * @throws RangeError when the URL is none, without repeating it.
+ */
+export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
+  const decoded = decodeEventStoreUrl(options.url);
+  if (!decoded.ok) throw new RangeError(`the URL of the event log ${decoded.problem}`);
+  return new EventStoreLog(decoded.url, options);
+}
+
+type Appended = { readonly stream: StreamName; readonly events: readonly ProposedEvent[]; readonly expected: ExpectedRevision };
+
+class EventStoreLog implements EventLog {
+  readonly #clock: Clock;
+  readonly #contact: Contact;
+  readonly #own = new OwnEvents();
+  readonly #reads: Reads;
+  readonly #context: FollowContext;
+  readonly #appender: Appender;
+  readonly #release: () => Promise<void>;
+  /** Aborts when the log closes, and `#ending` once what was in flight is answered. */
+  readonly #closing = new AbortController();
+  readonly #ending = new AbortController();
+  /** Made at the first use: it reads the files of certificates. */
+  #client: LogClient | undefined;
+  readonly #inFlight = new Set<Promise<AppendOutcome>>();
+  /** Answers come in the order of positions: this is the last one that had to be looked up. */
+  #lookedUp: Promise<unknown> | undefined;
+  readonly #leases = new Set<StreamName>();
+  #closed: Promise<void> | undefined;
+
+  constructor(url: EventStoreUrl, { clock, onState, onResubscribed }: EventStoreLogOptions) {
+    this.#clock = clock;
+    this.#contact = new Contact(url, clock, (state) => onState?.(state));
+    const shared = { client: () => this.#client ??= new LogClient(url), clock, contact: this.#contact };
+    this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
+    this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
+    const { appender, release } = takeAppender(url, clock);
+    this.#appender = appender;
+    this.#release = release;
+  }
+
+  append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    if (this.#closing.signal.aborted) return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
+    let outcome: Promise<AppendOutcome>;
+    try {
+      outcome = this.#append({ stream, events, expected });
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error('the append failed', { cause: error }));
+    }
+    this.#inFlight.add(outcome);
+    const done = (): void => { this.#inFlight.delete(outcome); };
+    outcome.then(done, done);
+    return outcome;
+  }
+
+  #append(append: Appended): Promise<AppendOutcome> {
+    const { stream, events, expected } = append;
+    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    const prepared = driverEvents(events);
+    const name = driverStream(stream);
+    this.#own.remember(stream, events);
+    return this.#appender.append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
+      .then((reply) => this.#outcome(append, reply));
+  }
+
+  #outcome(append: Appended, reply: Reply): AppendOutcome | Promise<AppendOutcome> {
+    if (reply.kind !== 'appended') return this.#failure(append, reply);
+    this.#contact.worked();
+    const { stream, events } = append;
+    const revision = firstRevision(append) + events.length - 1;
+    if (stream.startsWith('lease:')) this.#keepLast(stream);
+    const { position } = reply;
+    // Of several events the servers do not agree whose position they answer.
+    const isTold = events.length === 1 && reply.revision === revision && position !== undefined && position.commit === position.prepare;
+    const outcome: AppendOutcome | undefined = isTold
+      ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
+      : undefined;
+    if (outcome !== undefined && this.#lookedUp === undefined) return outcome;
+    return this.#inTurn(outcome ?? this.#lookUp(append, reply));
+  }
+
+  #inTurn(outcome: AppendOutcome | Promise<AppendOutcome>): Promise<AppendOutcome> {
+    const turn = (this.#lookedUp ?? Promise.resolve()).then(() => outcome);
+    const settled = turn.then(() => undefined, () => undefined).then(() => {
+      if (this.#lookedUp === settled) this.#lookedUp = undefined;
+    });
+    this.#lookedUp = settled;
+    return turn;
+  }
+
+  #failure(append: Appended, reply: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    const { fault, cause } = reply;
+    if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
+    this.#own.forget(append.events);
+    if (reply.kind === 'unknown') return this.#told({ ok: false, reason: 'unknown', cause }, reply);
+    if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server takes less in one append than its default of 1 MiB', { cause }));
+    return this.#told({ ok: false, reason: 'unavailable', cause }, reply);
+  }
+
+  /** @throws LogRefusedError when the server never let this node in. */
+  async #told(outcome: AppendOutcome & { readonly ok: false }, { fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    if (fault.kind === 'tombstone' || fault.kind === 'not-leader' || this.#closing.signal.aborted) return outcome;
+    const error = await this.#contact.failed(fault, cause);
+    if (outcome.reason === 'unavailable' && error.name === 'LogRefusedError') throw error;
+    return { ...outcome, ...outcome.reason === 'conflict' ? {} : { cause: error } };
+  }
+
+  /** What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3). */
+  async #lookUp(append: Appended, reply: Reply): Promise<AppendOutcome> {
+    const { stream, events } = append;
+    const first = firstRevision(append);
+    try {
+      const standing = await this.#reads.stream(stream, streamRevision(first), events.length);
+      const last = standing.at(-1);
+      if (last !== undefined && standing.length === events.length && standing.every((event, index) => isSame(event, events[index], first + index))) {
+        return { ok: true, revision: last.revision, position: last.position };
+      }
+      const head = await this.#reads.last(stream);
+      const actual = head?.revision ?? 'absent';
+      if (reply.kind === 'appended' || actual === append.expected) throw new Error('the log contradicts itself about the end of a stream');
+      this.#own.forget(events);
+      return { ok: false, reason: 'conflict', actual };
+    } catch (cause) {
+      this.#own.forget(events);
+      return { ok: false, reason: 'unknown', cause };
+    }
+  }
+
+  #keepLast(stream: StreamName): void {
+    if (this.#leases.has(stream)) return;
+    this.#leases.add(stream);
+    // It fails where it was done before. Otherwise the next process tries again: nothing but space hangs on it.
+    this.#appender.keepLast(driverStream(stream), leaseEventsMax).catch(() => undefined);
+  }
+
+  async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+    return (await this.#open().stream(stream, from, limit)).map((event) => this.#own.own(event));
+  }
+
+  async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return this.#open().last(stream);
+  }
+
+  async readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
+    try {
+      const standing = await this.#open().at(position);
+      return typeof standing === 'string' ? undefined : standing;
+    } catch (error) {
+      if (error instanceof UnknownPositionError) return undefined;
+      throw error;
+    }
+  }
+
+  readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
+    const head = this.head();
+    // It may be iterated later, or never.
+    head.catch(() => undefined);
+    return this.#readTo(options, head);
+  }
+
+  async *#readTo(options: SubscribeOptions & { readonly until?: LogPosition }, asked: Promise<LogPosition>): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    const { after, signal, categories } = options;
+    if (signal?.aborted === true) return;
+    const head = await asked;
+    const until = options.until !== undefined && options.until < head ? options.until : head;
+    if (after < until) yield* follow(this.#context, { after, until, categories, signal });
+  }
+
+  subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
+    return follow(this.#context, { after: options.after, until: undefined, categories: options.categories, signal: options.signal });
+  }
+
+  state(): LogState {
+    return this.#contact.state;
+  }
+
+  async head(): Promise<LogPosition> {
+    return this.#open().head();
+  }
+
+  async identity(): Promise<string> {
+    return Promise.reject(new Error('a log is known by its founding'));
+  }
+
+  /** What is in flight may still read when the log closes, and nobody else. */
+  #open(): Reads {
+    if (this.#closing.signal.aborted) throw new Error('the log is closed');
+    return this.#reads;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    await this.#appender.drained(this.#inFlight);
+    this.#ending.abort();
+    await this.#release();
+    await this.#client?.close(this.#clock);
+  }
+}
+
+function firstRevision({ expected }: Appended): number {
+  return expected === 'absent' ? 0 : expected + 1;
+}
+
+function isSame(event: RecordedEvent, proposed: ProposedEvent | undefined, revision: number): boolean {
+  return proposed !== undefined && event.id === proposed.id && event.revision === revision;
+}

@@ -1,0 +1,73 @@
+import { logRecentBytesMax, logRecentEventsMax } from '../limits.ts';
+import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';
+
+/** A subscriber: all that is known of it is the last position it has seen. */
+export type Follower = { seen: LogPosition };
+
+type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; position: LogPosition | undefined };
+
+/**
+ * The events this process appended, until its subscribers have seen them: they get the very instances, so what is
+ * memoized by them is not worked out again. Bounded, as a subscriber may be slow; past the bounds it gets equal bytes.
+ */
+export class OwnEvents {
+  /** By id, in the order they were proposed. */
+  readonly #events = new Map<string, Own>();
+  readonly #followers = new Set<Follower>();
+  #bytes = 0;
+
+  follow(follower: Follower): void {
+    this.#followers.add(follower);
+  }
+
+  leave(follower: Follower): void {
+    this.#followers.delete(follower);
+  }
+
+  remember(stream: StreamName, events: readonly ProposedEvent[]): void {
+    if (this.#followers.size === 0) return;
+    for (const { id, data, metadata } of events) {
+      if (this.#events.has(id)) continue;
+      this.#events.set(id, { stream, data, metadata, position: undefined });
+      this.#bytes += data.length + metadata.length;
+    }
+    while (this.#events.size > logRecentEventsMax || this.#bytes > logRecentBytesMax) this.#dropOldest();
+  }
+
+  /** Nothing of it will be delivered, or not soon. */
+  forget(events: readonly ProposedEvent[]): void {
+    for (const { id } of events) this.#drop(id);
+  }
+
+  /** The event with the bytes that were appended, if they are still here. */
+  own(event: RecordedEvent): RecordedEvent {
+    const own = this.#events.get(event.id);
+    if (own?.stream !== event.stream || own.data.length !== event.data.length) return event;
+    own.position = event.position;
+    return { ...event, data: own.data, metadata: own.metadata };
+  }
+
+  /** Drops, oldest first, what every subscriber has seen: events that are kept longer only cost the collector. */
+  trim(): void {
+    let seen: LogPosition | undefined;
+    for (const follower of this.#followers) if (seen === undefined || follower.seen < seen) seen = follower.seen;
+    for (const [id, { position }] of this.#events) {
+      if (position === undefined || seen === undefined || position > seen) return;
+      this.#drop(id);
+    }
+  }
+
+  #dropOldest(): void {
+    for (const id of this.#events.keys()) {
+      this.#drop(id);
+      return;
+    }
+  }
+
+  #drop(id: string): void {
+    const own = this.#events.get(id);
+    if (own === undefined) return;
+    this.#bytes -= own.data.length + own.metadata.length;
+    this.#events.delete(id);
+  }
+}

@@ -1,0 +1,176 @@
+import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@eventstore/db-client';
+
+import { delay } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from '../limits.ts';
+import type { LogClient } from './eventstore-client.ts';
+import { retryMs } from './eventstore-contact.ts';
+import type { Contact } from './eventstore-contact.ts';
+import { faultOf } from './eventstore-errors.ts';
+import { positionOf, storedRecord, streamPrefix } from './eventstore-record.ts';
+import type { DriverRecord } from './eventstore-record.ts';
+import { LogCorruptError, UnknownPositionError, logStart } from './log.ts';
+import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
+
+type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
+
+export type ReadContext = { readonly client: () => LogClient; readonly clock: Clock; readonly contact: Contact; readonly closing: AbortSignal };
+
+/** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
+export type Standing = RecordedEvent | 'later' | 'end';
+
+/** Answers that end: each is one call of the driver, within a time limit, asked again a few times while the server is away. */
+export class Reads {
+  readonly #context: ReadContext;
+  /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
+  #found: LogPosition = logStart;
+  #scanned = -1n;
+
+  constructor(context: ReadContext) {
+    this.#context = context;
+  }
+
+  async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
+    if (limit <= 0) return [];
+    const records = await this.#ask((client) => (
+      client.readStream(streamPrefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
+    const events = ours(records);
+    // The server itself takes old events off a lease's stream, and off no other.
+    if (stream.startsWith('lease:')) return events;
+    for (const [index, { revision }] of events.entries()) {
+      if (revision !== from + index) throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
+    }
+    return events;
+  }
+
+  async last(stream: StreamName): Promise<RecordedEvent | undefined> {
+    const records = await this.#ask((client) => (
+      client.readStream(streamPrefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
+    return ours(records)[0];
+  }
+
+  /**
+   * The position of our last event. The server can filter a subscription but not a read, so $all is read backward to the
+   * first one of ours, or to where the last search began: others' events in between are looked at once.
+   */
+  async head(): Promise<LogPosition> {
+    let end: bigint | undefined;
+    let from: { readonly commit: bigint; readonly prepare: bigint } | 'end' = 'end';
+    for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {
+      const page = await this.#readBackward(from, count);
+      if (end === undefined) {
+        end = page[0]?.position?.commit ?? -1n;
+        if (end < this.#scanned) this.#forget();
+      }
+      const last = page.find((record) => record.streamId.startsWith(streamPrefix) && storedRecord(record) !== undefined);
+      if (last !== undefined) return this.#remember(end, positionOf(last));
+      const oldest = page.at(-1)?.position;
+      if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
+      from = oldest;
+    }
+  }
+
+  async #readBackward(fromPosition: { readonly commit: bigint; readonly prepare: bigint } | 'end', maxCount: number): Promise<readonly DriverRecord[]> {
+    const page = await this.#ask((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }));
+    return page.flatMap(({ event }) => event ?? []);
+  }
+
+  /** The log is shorter than it was: what was found may stand there no more. */
+  #forget(): void {
+    this.#scanned = -1n;
+    this.#found = logStart;
+  }
+
+  #remember(end: bigint, found: LogPosition): LogPosition {
+    if (end > this.#scanned) this.#scanned = end;
+    if (found > this.#found) this.#found = found;
+    return this.#found;
+  }
+
+  /** @throws UnknownPositionError when the server says that no event begins there. */
+  async at(position: LogPosition): Promise<Standing> {
+    if (position === logStart) return 'later';
+    const place = { commit: position - 1n, prepare: position - 1n };
+    const ask = (): Promise<readonly Resolved[]> => this.#ask((client) => (
+      client.readAll({ fromPosition: place, maxCount: 1, requiresLeader: true })), 'failures too');
+    let answer: readonly Resolved[];
+    try {
+      answer = await ask();
+    } catch (error) {
+      if (faultOf(error).kind !== 'failed') throw error;
+      answer = await this.#again(position, ask);
+    }
+    const [record] = answer;
+    if (record?.event === undefined) return 'end';
+    const stored = storedRecord(record.event);
+    return stored?.event.position === position ? stored.event : 'later';
+  }
+
+  /** A server that is well otherwise, and fails at this position twice, has no event there: it has no error of its own for that. */
+  async #again(position: LogPosition, ask: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
+    await this.#readBackward('end', 1);
+    try {
+      return await ask();
+    } catch (cause) {
+      if (faultOf(cause).kind === 'failed') throw new UnknownPositionError(position, { cause });
+      throw cause;
+    }
+  }
+
+  /** With `failures`, what the server itself failed at is thrown as it came; every other failure is told in our words. */
+  async #ask<Event extends Resolved>(make: (client: LogClient) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+    const { clock, contact, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      this.#assertOpen();
+      try {
+        const answer = await this.#once(make);
+        contact.worked();
+        return answer;
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault.kind === 'no-stream') {
+          contact.worked();
+          return [];
+        }
+        if (fault.kind === 'tombstone') throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
+        if (fault.kind === 'failed' && failures !== undefined) throw error;
+        this.#assertOpen(error);
+        if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
+        await delay(clock, retryMs(attempt), closing);
+      }
+    }
+  }
+
+  #assertOpen(cause?: unknown): void {
+    if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
+  }
+
+  #once<Event extends Resolved>(make: (client: LogClient) => StreamingRead<Event>): Promise<readonly Event[]> {
+    const { client, clock, closing } = this.#context;
+    return new Promise((resolve, reject) => {
+      const events: Event[] = [];
+      const read = make(client());
+      const settle = (finish: () => void): void => {
+        timer.cancel();
+        closing.removeEventListener('abort', close);
+        finish();
+      };
+      const abandon = (reason: string): void => {
+        settle(() => { reject(new Error(reason)); });
+        // It answers nobody any more: a failure to cancel it is nobody's either.
+        void read.cancel().catch(() => undefined);
+        read.destroy();
+      };
+      const close = (): void => { abandon('the log was closed'); };
+      const timer = clock.after(logReplyMs, () => { abandon(`no answer within ${logReplyMs.toString()} ms`); });
+      closing.addEventListener('abort', close);
+      read.on('data', (event: Event) => events.push(event));
+      read.on('end', () => { settle(() => { resolve(events); }); });
+      read.on('error', (error: Error) => { settle(() => { reject(error); }); });
+    });
+  }
+}
+
+function ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
+  return answer.flatMap(({ event }) => (event === undefined ? undefined : storedRecord(event)?.event) ?? []);
+}
