@@ -7,6 +7,7 @@ import { systemClock } from './base/clock.ts';
 import { StartError, decodeConfig, readEnvironment } from './config.ts';
 import type { Config } from './config.ts';
 import { shutdownMs } from './limits.ts';
+import { isStrayAppendReply } from './log/eventstore-stray.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
@@ -82,6 +83,11 @@ function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => voi
     process.exit(1);
   };
   const judge = (kind: string) => (error: unknown): void => {
+    // Not ours to catch, and not a bug of ours: what it cost is one append in flight, which is settled by its id.
+    if (isStrayAppendReply(error)) {
+      log.warn('a reply of the event log came for an append that was already given up');
+      return;
+    }
     const plugin = blame(error);
     if (plugin === undefined) exit(kind, error);
     else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
