@@ -162,8 +162,8 @@ export const logReplyMs = 10_000;
 /** How long an append waits to be sent while the connection is being made: longer, and the writer had better ask again. */
 export const logSendWaitMs = 2_000;
 /** The first and the longest pause before a remote log is asked again. */
-export const logRetryMsMin = 50;
-export const logRetryMsMax = 2_000;
+export const logAskAgainMsMin = 50;
+export const logAskAgainMsMax = 2_000;
 /** How often one read is asked again before its caller is told that the log cannot be reached. */
 export const logReadAttemptsMax = 3;
 /** How long a closing log waits for the answers in flight, and then for its connections to end. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { eventStoreHosts } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { logRetryMsMax, logRetryMsMin } from '../limits.ts';
+import { logAskAgainMsMax, logAskAgainMsMin } from '../limits.ts';
 import { wantsTls } from './eventstore-client.ts';
 import type { Fault } from './eventstore-errors.ts';
 import { LogRefusedError } from './log.ts';
@@ -73,5 +73,5 @@ export class Contact {
 
 /** How long to wait before asking for the n-th time (from 1) after a failure. */
 export function retryMs(failures: number): number {
-  return Math.min(logRetryMsMax, logRetryMsMin * 2 ** Math.min(failures - 1, 16));
+  return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }
