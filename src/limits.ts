@@ -152,32 +152,6 @@ export const logRecentBytesMax = 33_554_432;
 /** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */
 export const logReadAheadBytesMax = 8_388_608;
 
-/** Data, metadata and type names of one append: EventStoreDB takes no more, and far more would kill its driver's stream. */
-export const logAppendBytesMax = 1_048_576;
-/**
- * How long a remote log may take to answer one append or one read. A reply can be lost for good, so this is what settles an
- * append then; the driver's own limit counts only on the server.
- */
-export const logReplyMs = 10_000;
-/** How long an append waits to be sent while the connection is being made: longer, and the writer had better ask again. */
-export const logSendWaitMs = 2_000;
-/** The first and the longest pause before a remote log is asked again. */
-export const logAskAgainMsMin = 50;
-export const logAskAgainMsMax = 2_000;
-/** How often one read is asked again before its caller is told that the log cannot be reached. */
-export const logReadAttemptsMax = 3;
-/** How long a closing log waits for the answers in flight, and then for its connections to end. */
-export const logCloseMs = 3_000;
-/** Events the driver of a remote log holds for a reader that is behind, in each of its two buffers. */
-export const logDriverEventsMax = 64;
-/** Events read backward at once in search of the last one of ours; the first look is for a few. */
-export const logHeadScanEventsMin = 8;
-export const logHeadScanEventsMax = 1_024;
-/** Events kept of a lease's stream: only the last one counts, the others settle what was in flight. */
-export const leaseEventsMax = 16;
-/** What operators are told of why the log cannot be reached: a line. */
-export const logReasonLengthMax = 200;
-
 /** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
 export const watchCatchUpsMax = 32;
 

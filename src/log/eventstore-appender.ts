@@ -3,10 +3,10 @@ import type { AppendResult, EventData } from '@eventstore/db-client';
 import { delay } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { logCloseMs, logReplyMs, logSendWaitMs } from '../limits.ts';
 import { LogClient } from './eventstore-client.ts';
 import { faultOf, wasNeverSent, wasReplied } from './eventstore-errors.ts';
 import type { Fault } from './eventstore-errors.ts';
+import { logCloseMs, logReplyMs, logSendWaitMs } from './eventstore-limits.ts';
 import { isStrayAppendReply } from './eventstore-stray.ts';
 
 export type Reply =

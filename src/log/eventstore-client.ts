@@ -7,7 +7,7 @@ import type { ChannelCredentialOptions } from '@eventstore/db-client';
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { logCloseMs } from '../limits.ts';
+import { logCloseMs } from './eventstore-limits.ts';
 import { LogRefusedError } from './log.ts';
 
 /** A stream of the driver's that ends when this side ends it. */

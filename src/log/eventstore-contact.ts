@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { eventStoreHosts } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { logAskAgainMsMax, logAskAgainMsMin } from '../limits.ts';
 import { wantsTls } from './eventstore-client.ts';
 import type { Fault } from './eventstore-errors.ts';
+import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
 import { LogRefusedError } from './log.ts';
 import type { LogState } from './log.ts';
 
@@ -72,6 +72,6 @@ export class Contact {
 }
 
 /** How long to wait before asking for the n-th time (from 1) after a failure. */
-export function retryMs(failures: number): number {
+export function askAgainMs(failures: number): number {
   return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }

@@ -1,6 +1,6 @@
 import { ErrorType } from '@eventstore/db-client';
 
-import { logReasonLengthMax } from '../limits.ts';
+import { logReasonLengthMax } from './eventstore-limits.ts';
 import { LogRefusedError } from './log.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { LogClient } from './eventstore-client.ts';
-import { LogAwayError, retryMs } from './eventstore-contact.ts';
+import { LogAwayError, askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
@@ -164,7 +164,7 @@ class Reader {
       if (error instanceof LogRefusedError) throw error;
     }
     this.#failures += 1;
-    await this.#unlessOver((stop) => delay(clock, retryMs(this.#failures), stop));
+    await this.#unlessOver((stop) => delay(clock, askAgainMs(this.#failures), stop));
   }
 
   /** Waits for something, and no longer than there is somebody to wait for it. */

@@ -1,13 +1,14 @@
+import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { decodeEventStoreUrl } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { leaseEventsMax } from '../limits.ts';
 import { takeAppender } from './eventstore-appender.ts';
 import type { Appender, Reply } from './eventstore-appender.ts';
 import { LogClient } from './eventstore-client.ts';
-import { Contact } from './eventstore-contact.ts';
+import { Contact, askAgainMs } from './eventstore-contact.ts';
 import { follow } from './eventstore-follow.ts';
 import type { FollowContext } from './eventstore-follow.ts';
+import { leaseEventsMax, logLookUpsMax } from './eventstore-limits.ts';
 import { OwnEvents } from './eventstore-own.ts';
 import { Reads } from './eventstore-reads.ts';
 import { driverEvents, driverStream } from './eventstore-record.ts';
@@ -137,23 +138,33 @@ class EventStoreLog implements EventLog {
 
   /** What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3). */
   async #lookUp(append: Appended, reply: Reply): Promise<AppendOutcome> {
-    const { stream, events } = append;
-    const first = firstRevision(append);
     try {
-      const standing = await this.#reads.stream(stream, streamRevision(first), events.length);
-      const last = standing.at(-1);
-      if (last !== undefined && standing.length === events.length && standing.every((event, index) => isSame(event, events[index], first + index))) {
-        return { ok: true, revision: last.revision, position: last.position };
+      // A conflict may be answered before what won can be read.
+      for (let attempt = 1; attempt <= logLookUpsMax; attempt += 1) {
+        const outcome = await this.#standing(append);
+        if (outcome?.ok === false) this.#own.forget(append.events);
+        if (outcome !== undefined) return outcome;
+        await delay(this.#clock, askAgainMs(attempt), this.#closing.signal);
       }
-      const head = await this.#reads.last(stream);
-      const actual = head?.revision ?? 'absent';
-      if (reply.kind === 'appended' || actual === append.expected) throw new Error('the log contradicts itself about the end of a stream');
-      this.#own.forget(events);
-      return { ok: false, reason: 'conflict', actual };
+      throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
     } catch (cause) {
-      this.#own.forget(events);
+      this.#own.forget(append.events);
       return { ok: false, reason: 'unknown', cause };
     }
+  }
+
+  /** Undefined while the append could still land. */
+  async #standing(append: Appended): Promise<AppendOutcome | undefined> {
+    const { stream, events, expected } = append;
+    const first = firstRevision(append);
+    const standing = await this.#reads.stream(stream, streamRevision(first), events.length);
+    const last = standing.at(-1);
+    if (last !== undefined && standing.length === events.length && standing.every((event, index) => isSame(event, events[index], first + index))) {
+      return { ok: true, revision: last.revision, position: last.position };
+    }
+    const head = await this.#reads.last(stream);
+    const actual = head?.revision ?? 'absent';
+    return actual === expected ? undefined : { ok: false, reason: 'conflict', actual };
   }
 
   #keepLast(stream: StreamName): void {

@@ -2,11 +2,11 @@ import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@even
 
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from '../limits.ts';
 import type { LogClient } from './eventstore-client.ts';
-import { retryMs } from './eventstore-contact.ts';
+import { askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
+import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
 import { positionOf, storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { DriverRecord } from './eventstore-record.ts';
 import { LogCorruptError, UnknownPositionError, logStart } from './log.ts';
@@ -136,7 +136,7 @@ export class Reads {
         if (fault.kind === 'failed' && failures !== undefined) throw error;
         this.#assertOpen(error);
         if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
-        await delay(clock, retryMs(attempt), closing);
+        await delay(clock, askAgainMs(attempt), closing);
       }
     }
   }

@@ -1,8 +1,9 @@
 import { streamNameFilter } from '@eventstore/db-client';
 import type { AllStreamResolvedEvent, AllStreamSubscription } from '@eventstore/db-client';
 
-import { logDriverEventsMax, logReadAheadBytesMax, logReadAheadEventsMax } from '../limits.ts';
+import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits.ts';
 import type { LogClient } from './eventstore-client.ts';
+import { logDriverEventsMax } from './eventstore-limits.ts';
 import { storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { StoredRecord } from './eventstore-record.ts';
 import { LogCorruptError, logStart } from './log.ts';
