@@ -56,7 +56,11 @@ export const readClauses: Clauses = {
     t.ok(positions.every((position, index) => position > (positions[index - 1] ?? logStart)));
   },
 
-  'nothing is visible before it is durable': async (t, makeLog) => {
+  'nothing is visible before it is durable': async (t, makeLog, { isFarAway = false }) => {
+    if (isFarAway) {
+      void t.test('what is durable there may be read before the answer has come back', { skip: true }, () => undefined);
+      return;
+    }
     const { log } = await makeLog(t);
     const append = log.append(stream, [proposed('a')], 'absent');
     const answers: unknown[] = [];
@@ -81,7 +85,8 @@ export const readClauses: Clauses = {
     t.same(await ids({ after: logStart }), all);
     t.same(await ids({ after: logStart, until: first }), all.slice(0, 3));
     t.same(await ids({ after: first }), all.slice(3));
-    t.same(await ids({ after: logPosition(first - 1n), until: logPosition(second - 1n) }), all.slice(2, 4), 'also within an append');
+    const positions = (await collect(log.readAll({ after: logStart }))).map(({ position }) => position);
+    t.same(await ids({ after: positions[1] ?? logStart, until: logPosition(second - 1n) }), all.slice(2, 4), 'also within an append');
     t.same(await ids({ after: second }), []);
     t.same(await ids({ after: logStart, until: logPosition(second + 1_000n) }), all, 'it does not wait for what is to come');
   },

@@ -13,14 +13,20 @@ export type LogUnderTest = {
   readonly reopen: () => Promise<EventLog>;
 };
 
+/** What sets logs apart without breaking the promises of the port. */
+export type LogTraits = {
+  /** An event may be read before the answer to its append has come back. */
+  readonly isFarAway?: boolean;
+};
+
 export type MakeLog = (t: Test) => Promise<LogUnderTest>;
 
 /** Promises of the port by their sentence, each with its proof. */
-export type Clauses = Readonly<Record<string, (t: Test, makeLog: MakeLog) => Promise<void>>>;
+export type Clauses = Readonly<Record<string, (t: Test, makeLog: MakeLog, traits: LogTraits) => Promise<void>>>;
 
 /** The suite every adapter passes. */
-export function runLogContract(name: string, makeLog: MakeLog): void {
+export function runLogContract(name: string, makeLog: MakeLog, traits: LogTraits = {}): void {
   for (const clauses of [appendClauses, readClauses, subscribeClauses, seamClauses]) {
-    for (const [sentence, prove] of Object.entries(clauses)) void test(`${name}: ${sentence}`, (t) => prove(t, makeLog));
+    for (const [sentence, prove] of Object.entries(clauses)) void test(`${name}: ${sentence}`, (t) => prove(t, makeLog, traits));
   }
 }
