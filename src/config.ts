@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
+import { eventStoreUrlProblem } from './eventstore-url.ts';
 import { subdomainProblem } from './resource/names.ts';
 
 /**
@@ -60,7 +61,6 @@ export function readEnvironment(folder: string, variables: Environment): Environ
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
-  settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
   settings.read('TLS', 'off', tlsProblem);
   for (const name of Object.keys(environment)) {
     if (environment[name] !== undefined && isUnsupported(name)) mistakes.push(`${name} is not supported by this version yet`);
@@ -69,7 +69,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     host: settings.read('HOST', '127.0.0.1', hostProblem),
     port: Number(settings.read('PORT', '8090', portProblem)),
     dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
-    eventLog: { kind: 'embedded' },
+    eventLog: eventLogSetting(settings.read('EVENT_LOG', 'embedded:', eventLogProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
@@ -171,10 +171,13 @@ function passwordProblem(value: string): string | undefined {
   return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
 }
 
+function eventLogSetting(value: string): EventLogSetting {
+  return value === 'embedded:' ? { kind: 'embedded' } : { kind: 'eventstore', url: value };
+}
+
 function eventLogProblem(value: string): string | undefined {
   if (value === 'embedded:') return undefined;
-  if (/^esdb(?:\+discover)?:\/\//u.test(value)) return 'names EventStoreDB, which is not supported by this version yet: use embedded:';
-  return 'must be embedded: or esdb://…';
+  return /^esdb(?:\+discover)?:\/\//u.test(value) ? eventStoreUrlProblem(value) : 'must be embedded: or esdb://…';
 }
 
 function tlsProblem(value: string): string | undefined {

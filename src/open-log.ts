@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { Clock } from './base/clock.ts';
-import { StartError, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import { privateDir } from './data-dir.ts';
 import { openLmdbLog } from './log/lmdb-log.ts';
 import type { EventLog, LogState } from './log/log.ts';
@@ -25,7 +25,11 @@ export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: Op
 
 /** The log that a configuration names. One that is elsewhere need not answer yet. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
-  if (eventLog.kind === 'eventstore') throw new StartError('EVENT_LOG names EventStoreDB, which is not supported by this version yet', { exitCode: 2 });
+  if (eventLog.kind === 'eventstore') {
+    // The driver is heavy, and most servers have no use for it.
+    const { openEventStoreLog } = await import('./log/eventstore-log.ts');
+    return { log: openEventStoreLog({ url: eventLog.url, ...options }), name: 'EventStoreDB' };
+  }
   const dir = privateDir(join(dataDir, 'log'));
   refuseDamagedFile(join(dir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
   return { log: await openLmdbLog({ dir, onFatal: options.onFatal }), name: 'embedded log' };
