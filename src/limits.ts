@@ -151,6 +151,13 @@ export const logRecentBytesMax = 33_554_432;
 
 /** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */
 export const logReadAheadBytesMax = 8_388_608;
+/** Appends of a copied log on their way at once, unless told otherwise, and their bytes: what a copy holds in memory. */
+export const logCopyInFlightEvents = 256;
+export const logCopyInFlightEventsMax = 4_096;
+export const logCopyInFlightBytesMax = 8_388_608;
+/** How often a copy says how far it is; without any progress for the latter it ends, and is resumed by hand. */
+export const logCopyProgressMs = 1_000;
+export const logCopyStallMs = 120_000;
 
 /** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
 export const watchCatchUpsMax = 32;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 import { systemClock } from './base/clock.ts';
+import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './config.ts';
 
 /** What a mistake of the operator's (a setting, a command, a folder in use) exits with; 1 is for a failure of the program. */
@@ -21,12 +22,16 @@ async function main(args: readonly string[]): Promise<void> {
   const { runProgram } = await import('./cli/program.ts');
   const { stdin, stdout, stderr, env } = process;
   const surroundings = { input: stdin, output: stdout, notes: stderr, variables: env, folder: process.cwd(), clock: systemClock };
-  process.exitCode = await runProgram(args, { surroundings, serve, version: version() });
+  process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: version() });
 }
 
 async function serve(): Promise<void> {
   const server = await import('./serve.ts');
   await server.serve();
+}
+
+async function logCommands(): Promise<LogCommands> {
+  return (await import('./log-commands.ts')).logCommands;
 }
 
 function complain(lines: readonly string[], exitCode: number): void {

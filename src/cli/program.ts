@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { CommandFailure } from './failure.ts';
+import { addLogCommands, type LogCommands } from './log-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -13,13 +14,15 @@ export type ProgramOptions = {
   readonly surroundings: Surroundings;
   /** Runs until the server stops; the process goes on after it returns. */
   readonly serve: () => Promise<void>;
+  /** Loaded when one of them is run. */
+  readonly logCommands: () => Promise<LogCommands>;
   readonly version: string;
 };
 
 const mistakeExitCode = 2;
 
 /** Reads the command line and runs what it says; the exit code is the answer. A bug is thrown. */
-export async function runProgram(args: readonly string[], { surroundings, serve, version }: ProgramOptions): Promise<number> {
+export async function runProgram(args: readonly string[], { surroundings, serve, logCommands, version }: ProgramOptions): Promise<number> {
   const { output, notes } = surroundings;
   const told = { exitCode: 0 };
   const program = new Command('ledgerplane');
@@ -33,6 +36,7 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
   // A switch that belongs to no command is told like a command that is none.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
+  addLogCommands(program, surroundings, logCommands);
   program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
   program.helpCommand('help [command]', "print this text, or a command's own");
   try {

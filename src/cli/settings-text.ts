@@ -16,6 +16,11 @@ Settings are environment variables, or lines of a .env file in the working direc
   OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
   OIDC_JWKS_URL        where its keys are                                as the issuer says
 
+Commands about a log open it themselves, while no server runs on it:
+
+  LEDGERPLANE_COPY_FROM  log to copy, as EVENT_LOG or embedded:<DATA_DIR>; unless --from gives it
+  LEDGERPLANE_COPY_TO    log to copy it into; unless --to gives it
+
 Every other command asks a running server, and has settings of its own:
 
   LEDGERPLANE_SERVER    its address, unless --server gives it            http://HOST:PORT

@@ -10,6 +10,12 @@ export type Founding = LogIdentity & {
   readonly reason: 'founded' | 'copied' | 'restored';
   /** False while what it is a copy of has not been copied whole. */
   readonly finished: boolean;
+  /** What the epoch began as a copy of. */
+  readonly copyOf: LogIdentity | undefined;
+  /** How many events a finished copy was made with. */
+  readonly copied: number | undefined;
+  /** Of the last event that says so: the next one expects it. */
+  readonly revision: StreamRevision;
 };
 
 /** This log is not one to serve from: only its operator can mend that. Nothing was written to it. */
@@ -29,19 +35,19 @@ export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<F
   let from = 0;
   for (;;) {
     const page = await log.readStream(platformStream, { from: streamRevision(from), limit: platformEventsReadMax });
-    for (const recorded of page) founding = judged(founding, platformEventOf(recorded));
+    for (const recorded of page) founding = { ...judged(founding, platformEventOf(recorded)), revision: recorded.revision };
     if (page.length < platformEventsReadMax) return founding;
     from += page.length;
   }
 }
 
-function judged(before: Founding | undefined, event: PlatformEvent): Founding {
+function judged(before: Founding | undefined, event: PlatformEvent): Omit<Founding, 'revision'> {
   if (event.type === 'EpochStarted') {
-    const { logId, epoch, domain, reason } = event;
-    return { logId, epoch, domain, reason, finished: reason !== 'copied' };
+    const { logId, epoch, domain, reason, copyOf } = event;
+    return { logId, epoch, domain, reason, finished: reason !== 'copied', copyOf, copied: undefined };
   }
   if (before === undefined) throw new LogCorruptError(`${platformStream} begins with a ${event.type}`);
-  return { ...before, finished: true };
+  return { ...before, finished: true, copied: event.events };
 }
 
 /** Whatever it does not know here it must not ignore: the log may not be what it takes it for. */

@@ -23,7 +23,7 @@ export async function runCommand(args: readonly string[], { variables = {}, inpu
     notes: { write: (text) => { texts.err += text; } },
     variables, folder, clock: systemClock,
   };
-  const code = await runProgram(args, { surroundings, serve: () => Promise.reject(new Error('not a server')), version: '0.0.0' });
+  const code = await runProgram(args, { surroundings, serve: () => Promise.reject(new Error('not a server')), logCommands: async () => (await import('../../src/log-commands.ts')).logCommands, version: '0.0.0' });
   return { code, ...texts };
 }
 

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+
+import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits.ts';
+import { readEnvironment } from '../config.ts';
+import { mistake } from './failure.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Which log is meant, in the words of EVENT_LOG; undefined: the one of the settings. */
+export type LogWish = { readonly log: string | undefined };
+export type LogCopyWish = { readonly from: string; readonly to: string; readonly inFlightMax: number };
+
+/** Handed in, as commands about the log open it, and the command line itself knows settings and HTTP only. */
+export type LogCommands = {
+  copy(wish: LogCopyWish, surroundings: Surroundings): Promise<void>;
+  startEpoch(wish: LogWish, surroundings: Surroundings): Promise<void>;
+  describe(wish: LogWish, surroundings: Surroundings): Promise<void>;
+};
+
+type CopyOptions = { readonly from?: string; readonly to?: string; readonly inFlight?: string };
+type LogOptions = { readonly log?: string };
+
+const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nAn address with a password belongs into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: others see the words of a command.';
+
+export function addLogCommands(program: Command, surroundings: Surroundings, loadCommands: () => Promise<LogCommands>): void {
+  const log = program.command('log').description('copy a log, tell what one holds, begin an epoch on it');
+  log.command('copy').description('copy a log into another one, event by event; called again it goes on where it stopped')
+    .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty one; by default LEDGERPLANE_COPY_TO')
+    .option('--in-flight <n>', 'appends on their way at once; with 1 the order holds whatever fails', String(logCopyInFlightEvents))
+    .addHelpText('after', `${places}\nNo server may run on either of them.`)
+    .action(async (options: CopyOptions) => { await (await loadCommands()).copy(copyWish(options, surroundings), surroundings); });
+  log.command('info').description('which log it is, its epoch, and how much it holds')
+    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', places)
+    .action(async (options: LogOptions) => { await (await loadCommands()).describe({ log: options.log }, surroundings); });
+  log.command('new-epoch').description('after a restore in place: what was given out before counts no more')
+    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', `${places}\nNo server may run on it.`)
+    .action(async (options: LogOptions) => { await (await loadCommands()).startEpoch({ log: options.log }, surroundings); });
+}
+
+function copyWish({ from, to, inFlight = '' }: CopyOptions, { folder, variables, notes }: Surroundings): LogCopyWish {
+  const environment = readEnvironment(folder, variables);
+  for (const [option, value] of [['--from', from], ['--to', to]] as const) {
+    if (value?.includes('@') === true) notes.write(`${option} holds a password that others on this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} keeps it from them\n`);
+  }
+  const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
+  const target = to ?? environment['LEDGERPLANE_COPY_TO'];
+  if (source === undefined) throw mistake('which log to copy? use --from or LEDGERPLANE_COPY_FROM');
+  if (target === undefined) throw mistake('where to? use --to or LEDGERPLANE_COPY_TO');
+  if (!/^\d{1,5}$/u.test(inFlight) || Number(inFlight) < 1 || Number(inFlight) > logCopyInFlightEventsMax) {
+    throw mistake(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
+  }
+  return { from: source, to: target, inFlightMax: Number(inFlight) };
+}

@@ -1,0 +1,251 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import t, { type Test } from 'tap';
+
+import { LogCopyError } from '../../src/log-copy-cursor.ts';
+import { platformStream, readFounding } from '../../src/log/founded-log.ts';
+import { LogCorruptError, logStart, streamName, streamRevision, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { idOf } from '../support/id-of.ts';
+import { appended, collect, proposed } from '../support/log-events.ts';
+import { MemoryLog, memoryDisk, type MemoryDisk } from '../support/memory-log.ts';
+import { altered } from '../support/writing.ts';
+import { comparable, copiedOf, domain, founding, platformEvent, runCopy, sourceId, writeSource, writtenOf } from './source-log.ts';
+
+const opening = (disk: MemoryDisk) => async (): Promise<EventLog> => new MemoryLog(disk);
+
+async function sourceOf(count: number): Promise<{ readonly source: EventLog; readonly events: readonly RecordedEvent[] }> {
+  const source = new MemoryLog();
+  return { source, events: await writeSource(source, writtenOf(count)) };
+}
+
+/** Refused: nothing was written. */
+async function refused(t: Test, { source, target, message }: { readonly source: EventLog; readonly target: MemoryDisk; readonly message: RegExp }): Promise<void> {
+  const before = target.appends.length;
+  await t.rejects(runCopy(source, opening(target)), { name: 'LogCopyError', kind: 'refused', message });
+  t.equal(target.appends.length, before, 'nothing was written');
+}
+
+t.test('a copy holds the same events, ids, revisions, bytes and order, and no lease', async (t) => {
+  const { source, events } = await sourceOf(500);
+  const disk = memoryDisk();
+  const { copied, lines } = await runCopy(source, opening(disk));
+  t.match(copied, { epoch: 1, events: events.length, written: true });
+  const target = new MemoryLog(disk);
+  t.strictSame(comparable(await copiedOf(target)), comparable(events));
+  t.same((await collect(target.readAll({ after: logStart, categories: ['platform', 'lease'] }))).map(({ type }) => type), ['EpochStarted', 'CopyFinished']);
+  t.match(await readFounding(target), { logId: copied.logId, domain, epoch: 1, reason: 'copied', finished: true, copied: events.length, copyOf: { logId: sourceId, epoch: 0 } });
+  t.not(copied.logId, sourceId, 'a copy is a log of its own');
+  t.match(lines.at(-1), /^verifying: \d+ events in /u);
+});
+
+t.test('a log without objects is copied, too', async (t) => {
+  const { source } = await sourceOf(0);
+  t.match((await runCopy(source, opening(memoryDisk()))).copied, { events: 0, written: true });
+});
+
+t.test('a finished copy is left as it is', async (t) => {
+  const { source, events } = await sourceOf(20);
+  const disk = memoryDisk();
+  const { copied } = await runCopy(source, opening(disk));
+  const before = disk.appends.length;
+  t.strictSame((await runCopy(source, opening(disk))).copied, { ...copied, written: false });
+  t.equal(disk.appends.length, before);
+  await source.append(streamName('object:widgets/new'), [proposed('one more')], 'absent');
+  await refused(t, { source, target: disk, message: new RegExp(`finished copy of this source when it had ${String(events.length)} events; it has ${String(events.length + 1)} now`, 'u') });
+});
+
+t.test('the copy of a copy is an epoch later', async (t) => {
+  const { source, events } = await sourceOf(20);
+  const first = memoryDisk();
+  const second = memoryDisk();
+  await runCopy(source, opening(first));
+  t.match((await runCopy(new MemoryLog(first), opening(second))).copied, { epoch: 2, events: events.length });
+  t.strictSame(comparable(await copiedOf(new MemoryLog(second))), comparable(events));
+});
+
+t.test('what must not be copied is refused, and nothing is written', async (t) => {
+  const { source } = await sourceOf(20);
+  const other = new MemoryLog();
+  await other.append(platformStream, [platformEvent({ type: 'EpochStarted', logId: idOf('other'), domain: 'example.org', epoch: 0, reason: 'founded' })], 'absent');
+
+  t.test('an empty source', async (t) => refused(t, { source: new MemoryLog(), target: memoryDisk(), message: /source is empty/u }));
+  t.test('a source that does not say which log it is', async (t) => {
+    const unfounded = new MemoryLog();
+    await unfounded.append(streamName('object:widgets/a'), [proposed('a')], 'absent');
+    await refused(t, { source: unfounded, target: memoryDisk(), message: /does not say which log it is/u });
+  });
+  t.test('the same log on both sides', async (t) => {
+    const disk = memoryDisk();
+    const log = new MemoryLog(disk);
+    await writeSource(log, writtenOf(3));
+    await refused(t, { source: log, target: disk, message: /the same log/u });
+  });
+  t.test('a target that holds another log', async (t) => {
+    const disk = memoryDisk();
+    await new MemoryLog(disk).append(platformStream, [platformEvent({ ...founding, logId: idOf('another') } as typeof founding)], 'absent');
+    await refused(t, { source, target: disk, message: /the target is not empty: it is the log/u });
+  });
+  t.test('a target that holds events of no log', async (t) => {
+    const disk = memoryDisk();
+    await new MemoryLog(disk).append(streamName('object:widgets/a'), [proposed('a')], 'absent');
+    await refused(t, { source, target: disk, message: /not empty: it holds events/u });
+  });
+  t.test('a target of another domain', async (t) => {
+    const disk = memoryDisk();
+    await runCopy(other, opening(disk));
+    await refused(t, { source, target: disk, message: /belongs to the platform domain example\.org, and the source to svc\.run/u });
+  });
+  t.test('a target that is a copy of another log', async (t) => {
+    const disk = memoryDisk();
+    const third = new MemoryLog();
+    await third.append(platformStream, [platformEvent({ ...founding, logId: idOf('third') } as typeof founding)], 'absent');
+    await runCopy(third, opening(disk));
+    await refused(t, { source, target: disk, message: /it is a copy of the log/u });
+  });
+  t.test('an unfinished copy as the source', async (t) => {
+    const unfinished = new MemoryLog();
+    await unfinished.append(platformStream, [platformEvent({ type: 'EpochStarted', logId: idOf('copy'), domain, epoch: 1, reason: 'copied', copyOf: { logId: sourceId, epoch: 0 } })], 'absent');
+    await refused(t, { source: unfinished, target: memoryDisk(), message: /copy that was not finished/u });
+  });
+  t.test('a damaged source', async (t) => {
+    const damaged = altered(source, {
+      async *readAll(options) {
+        for await (const batch of source.readAll(options)) yield batch.slice(0, 3);
+        throw new LogCorruptError('the record at position 9 fails its checksum');
+      },
+    });
+    await refused(t, { source: damaged, target: memoryDisk(), message: /^the source is damaged: .*checksum/u });
+  });
+  t.test('a source that is written to meanwhile', async (t) => {
+    const served = altered(source, {
+      async *readAll(options) {
+        yield* source.readAll(options);
+        const last = await source.readLast(streamName('lease:reconcilers'));
+        await source.append(streamName('lease:reconcilers'), [proposed(`renewal ${String(last?.revision)}`)], last?.revision ?? 'absent');
+      },
+    });
+    await refused(t, { source: served, target: memoryDisk(), message: /source has grown meanwhile, so a server runs on it/u });
+  });
+});
+
+t.test('a source that grows after the copy began is told, and the copy is not finished', async (t) => {
+  const { source } = await sourceOf(50);
+  const disk = memoryDisk();
+  let opened = 0;
+  const open = async (): Promise<EventLog> => {
+    opened += 1;
+    // The second time is for verifying: all is copied.
+    if (opened === 2) await source.append(streamName('object:widgets/late'), [proposed('late')], 'absent');
+    return new MemoryLog(disk);
+  };
+  await t.rejects(runCopy(source, open), { kind: 'failed', message: /has grown meanwhile.*what stands in the target is kept/u });
+  t.match(await readFounding(new MemoryLog(disk)), { finished: false });
+  t.match((await runCopy(source, opening(disk))).copied, { written: true }, 'called again it takes what was added');
+  t.strictSame(comparable(await copiedOf(new MemoryLog(disk))), comparable(await copiedOf(source)));
+});
+
+t.test('the first event that differs is told, and the copy is not finished', async (t) => {
+  const { source, events } = await sourceOf(60);
+  for (const [what, change] of Object.entries<(event: RecordedEvent) => Partial<RecordedEvent>>({
+    'its id': () => ({ id: idOf('another') }), 'its type': () => ({ type: 'Another' }), 'its data': ({ data }) => ({ data: Buffer.concat([data, Buffer.from(' ')]) }),
+    'its metadata': () => ({ metadata: Buffer.from('{}') }), 'its stream': () => ({ stream: streamName('object:widgets/elsewhere') }), 'its revision': () => ({ revision: streamRevision(900) }),
+  })) {
+    const disk = memoryDisk();
+    let opened = 0;
+    const open = async (): Promise<EventLog> => {
+      opened += 1;
+      const log = new MemoryLog(disk);
+      if (opened === 1) return log;
+      return altered(log, {
+        async *readAll(options) {
+          for await (const batch of log.readAll(options)) yield batch.map((event) => event.id === events[30]?.id ? { ...event, ...change(event) } : event);
+        },
+      });
+    };
+    const failure: unknown = await runCopy(source, open).catch((error: unknown) => error);
+    t.ok(failure instanceof LogCopyError && failure.kind === 'failed');
+    t.match(String(failure), events[30]?.id, `${what}: the event is named`);
+    t.match(String(failure), `differs in ${what};`);
+    t.match(await readFounding(new MemoryLog(disk)), { finished: false });
+  }
+});
+
+t.test('a missing event and one too many are told', async (t) => {
+  const { source, events } = await sourceOf(60);
+  const without = (id: string | undefined) => (log: EventLog): EventLog => altered(log, {
+    async *readAll(options) {
+      for await (const batch of log.readAll(options)) yield batch.filter((event) => event.id !== id);
+    },
+  });
+  const disk = memoryDisk();
+  let opened = 0;
+  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target lacks event/u });
+  await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), { kind: 'failed', message: /the target holds more than the source: event/u });
+});
+
+t.test('one append that overtakes a lost one is noticed: the order is gone', async (t) => {
+  const { source, events } = await sourceOf(60);
+  const disk = memoryDisk();
+  let isLost = false;
+  const losing = async (): Promise<EventLog> => {
+    const log = new MemoryLog(disk);
+    return altered(log, {
+      append: async (stream, proposals, expected) => {
+        if (proposals[0]?.id !== events[20]?.id || isLost) return log.append(stream, proposals, expected);
+        isLost = true;
+        return { ok: false, reason: 'unknown', cause: new Error('no answer came') };
+      },
+    });
+  };
+  await t.rejects(runCopy(source, losing), { kind: 'failed', message: /the target took later events before event .*--in-flight 1/u });
+  t.match(await readFounding(new MemoryLog(disk)), { finished: false });
+  disk.appends.splice(0);
+  isLost = false;
+  t.match((await runCopy(source, losing, { inFlightMax: 1 })).copied, { written: true }, 'one at a time nothing can overtake');
+});
+
+t.test('a target that stays away ends the copy, and what it was given is kept', async (t) => {
+  const { source } = await sourceOf(60);
+  const disk = memoryDisk();
+  const clock = new FakeClock();
+  let calls = 0;
+  const leaving = async (): Promise<EventLog> => {
+    const log = new MemoryLog(disk);
+    return altered(log, {
+      append: async (...call) => (calls += 1) <= 20 ? log.append(...call) : { ok: false, reason: 'unavailable', cause: new Error('gone') },
+    });
+  };
+  const running = runCopy(source, leaving, { clock });
+  const end = { isOver: false };
+  void running.catch(() => undefined).finally(() => { end.isOver = true; });
+  while (!end.isOver) {
+    await nextTurn();
+    clock.advance(50);
+  }
+  await t.rejects(running, { kind: 'failed', message: /nothing has moved for 120 s.*it goes on from here/u });
+  t.equal(disk.appends.length, 20);
+  t.match((await runCopy(source, opening(disk))).lines[1], /comparing what stands/u);
+});
+
+t.test('no more is held in memory than the window and one batch of each log', async (t) => {
+  const { source } = await sourceOf(400);
+  const disk = memoryDisk();
+  let underway = 0;
+  let most = 0;
+  const counting = async (): Promise<EventLog> => {
+    const log = new MemoryLog(disk);
+    return altered(log, {
+      append: async (...call) => {
+        underway += 1;
+        most = Math.max(most, underway);
+        const outcome = await log.append(...call);
+        underway -= 1;
+        return outcome;
+      },
+    });
+  };
+  await runCopy(source, counting, { inFlightMax: 8 });
+  t.equal(most, 8);
+  t.ok(appended(await source.append(streamName('object:z'), [proposed('z')], 'absent')));
+});

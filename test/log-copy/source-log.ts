@@ -1,0 +1,66 @@
+import { eventSchema, type Event, type EventMetadata } from '../../src/command/event.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import { copyLog, type CopiedLog, type LogCopyOptions } from '../../src/log-copy.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { platformStream } from '../../src/log/founded-log.ts';
+import { logStart, streamName, streamRevision, type EventLog, type ProposedEvent, type RecordedEvent } from '../../src/log/log.ts';
+import { idOf } from '../support/id-of.ts';
+import { appended, collect, plain } from '../support/log-events.ts';
+
+export const sourceId = idOf('the source');
+export const domain = 'svc.run';
+
+export function platformEvent(event: Event, id = idOf(JSON.stringify(event))): ProposedEvent {
+  const metadata: EventMetadata = { actor: 'system:log', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+  return encodeEvent(id, event, metadata);
+}
+
+export const founding: Event = { type: 'EpochStarted', logId: sourceId, domain, epoch: 0, reason: 'founded' };
+
+/** What a stream's next event is appended as: its name is drawn from few, so that streams interleave. */
+export type Written = { readonly stream: string; readonly bytes: number };
+
+/** A log as a server leaves it behind: founded, with objects, claims, secrets and a lease that was renewed now and then. */
+export async function writeSource(log: EventLog, written: readonly Written[]): Promise<readonly RecordedEvent[]> {
+  appended(await log.append(platformStream, [platformEvent(founding)], 'absent'));
+  const next = new Map<string, number>();
+  let underway: Promise<unknown>[] = [];
+  for (const [place, { stream, bytes }] of written.entries()) {
+    const name = streamName(stream);
+    const revision = next.get(name) ?? 0;
+    const data = Buffer.from(JSON.stringify({ place, filling: 'é'.repeat(bytes) }));
+    const event = { id: idOf(`${stream}/${revision.toString()}`), type: `Written${(place % 3).toString()}`, data, metadata: Buffer.from(`{"actor":"test","place":${place.toString()}}`) };
+    underway.push(log.append(name, [event], revision === 0 ? 'absent' : streamRevision(revision - 1)).then(appended));
+    next.set(name, revision + 1);
+    if (underway.length < 500) continue;
+    await Promise.all(underway);
+    underway = [];
+  }
+  await Promise.all(underway);
+  return copiedOf(log);
+}
+
+export function writtenOf(count: number): readonly Written[] {
+  const streams = ['object:widgets/a', 'object:widgets/b', 'claim:widgets/x', 'secret:a', 'lease:reconcilers', 'object:widgets/c'];
+  return Array.from({ length: count }, (_, place) => ({ stream: streams[(place * 7 + Math.floor(place / 5)) % streams.length] ?? '', bytes: place % 40 }));
+}
+
+/** What of a log a copy must hold, in the log's order. */
+export async function copiedOf(log: EventLog): Promise<readonly RecordedEvent[]> {
+  return (await collect(log.readAll({ after: logStart }))).filter(({ stream }) => !/^(?:platform|lease):/u.test(stream));
+}
+
+/** Without what is each log's own. */
+export function comparable(events: readonly RecordedEvent[]): readonly unknown[] {
+  return events.map((event) => ({ ...(plain(event) as Record<string, unknown>), position: undefined }));
+}
+
+export type CopyRun = { readonly copied: CopiedLog; readonly lines: readonly string[] };
+
+export async function runCopy(source: EventLog, openTarget: () => Promise<EventLog>, options: Partial<LogCopyOptions> & { readonly clock?: Clock } = {}): Promise<CopyRun> {
+  const lines: string[] = [];
+  let ids = 0;
+  const uuid = (): string => idOf(`drawn ${(ids += 1).toString()}`);
+  const copied = await copyLog({ source, openTarget, inFlightMax: 16, clock: systemClock, uuid, tell: (line) => { lines.push(line); }, ...options });
+  return { copied, lines };
+}
