@@ -9,9 +9,12 @@ import type { LogState } from './log.ts';
 
 /** The log does not answer now. It is asked again and again, so whoever gets this may ask again too. */
 export class LogAwayError extends Error {
+  readonly reason: string;
+
   constructor(reason: string, options?: ErrorOptions) {
     super(`the event log cannot be reached: ${reason}`, options);
     this.name = 'LogAwayError';
+    this.reason = reason;
   }
 }
 
@@ -44,30 +47,35 @@ export class Contact {
     this.#onState(this.#state);
   }
 
-  /** The error to give whoever asked. The state's reason is the newest one, but only a change of it is told. */
+  /**
+   * The log could not be reached: the error to give whoever asked. The state's reason is the newest one, but only a change
+   * between reachable and not is told.
+   */
   async failed(fault: Fault, cause: unknown): Promise<LogAwayError | LogRefusedError> {
-    const reason = `${this.hosts}: ${await this.#reasonOf(fault)}`;
-    if (!this.#everWorked && (fault.kind === 'refused' || (await this.#speaksTls) === true)) return new LogRefusedError(reason, { cause });
-    this.away(reason);
-    return new LogAwayError(reason, { cause });
-  }
-
-  away(reason: string): void {
-    const before = this.#state;
-    this.#state = { reachable: false, reason, sinceMs: before.reachable ? this.#clock.monotonic() : before.sinceMs };
-    if (before.reachable) this.#onState(this.#state);
-  }
-
-  async #reasonOf(fault: Fault): Promise<string> {
-    if (fault.kind === 'refused' || fault.kind === 'failed') return fault.reason;
-    if (fault.kind !== 'away') return `it answered ${fault.kind}`;
-    // A server that wants TLS hangs up on whoever does not begin with it, as one that is starting does.
-    if (!this.#url.tls && !this.#everWorked) {
-      const asked = this.#speaksTls ??= wantsTls(this.#url, this.#clock);
-      if (await asked) return 'it speaks TLS only, and the URL says tls=false';
-      this.#speaksTls = undefined;
+    if (!this.#everWorked) {
+      const refusal = await this.#refusalOf(fault);
+      if (refusal !== undefined) return new LogRefusedError(`the event log at ${this.hosts}: ${refusal}`, { cause });
     }
-    return fault.reason;
+    const before = this.#state;
+    const error = this.lost(fault, cause);
+    this.#state = { reachable: false, reason: error.reason, sinceMs: before.reachable ? this.#clock.monotonic() : before.sinceMs };
+    if (before.reachable) this.#onState(this.#state);
+    return error;
+  }
+
+  /** One answer was lost, which says nothing yet about the next. */
+  lost(fault: Fault, cause: unknown): LogAwayError {
+    return new LogAwayError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
+  }
+
+  async #refusalOf(fault: Fault): Promise<string | undefined> {
+    if (fault.kind === 'refused') return fault.reason;
+    if (fault.kind !== 'away' || this.#url.tls) return undefined;
+    // A server that wants TLS hangs up on whoever does not begin with it, as one that is starting does.
+    this.#speaksTls ??= wantsTls(this.#url, this.#clock);
+    if (await this.#speaksTls) return 'it speaks TLS only, and the URL says tls=false';
+    this.#speaksTls = undefined;
+    return undefined;
   }
 }
 

@@ -158,12 +158,13 @@ class Reader {
     if (failure === undefined) return;
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
-    // A reader that was too slow, or another leader, says nothing about whether the log can be reached.
-    if (!(failure instanceof LogAwayError) && fault.kind !== 'dropped' && fault.kind !== 'not-leader') {
+    this.#failures += 1;
+    // That one subscription ended, perhaps as its reader was too slow, says little: that the next one ends as well says more.
+    const saysMore = fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
+    if (!(failure instanceof LogAwayError) && saysMore) {
       const error = await contact.failed(fault, failure);
       if (error instanceof LogRefusedError) throw error;
     }
-    this.#failures += 1;
     await this.#unlessOver((stop) => delay(clock, askAgainMs(this.#failures), stop));
   }
 

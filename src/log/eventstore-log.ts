@@ -12,7 +12,7 @@ import { leaseEventsMax, logLookUpsMax } from './eventstore-limits.ts';
 import { OwnEvents } from './eventstore-own.ts';
 import { Reads } from './eventstore-reads.ts';
 import { driverEvents, driverStream } from './eventstore-record.ts';
-import { UnknownPositionError, logPosition, streamRevision } from './log.ts';
+import { LogRefusedError, UnknownPositionError, logPosition, streamRevision } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from './log.ts';
 
@@ -123,17 +123,18 @@ class EventStoreLog implements EventLog {
     const { fault, cause } = reply;
     if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
     this.#own.forget(append.events);
-    if (reply.kind === 'unknown') return this.#told({ ok: false, reason: 'unknown', cause }, reply);
+    if (reply.kind === 'unknown') return Promise.resolve({ ok: false, reason: 'unknown', cause: this.#contact.lost(fault, cause) });
     if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server takes less in one append than its default of 1 MiB', { cause }));
-    return this.#told({ ok: false, reason: 'unavailable', cause }, reply);
+    return this.#unavailable(reply);
   }
 
   /** @throws LogRefusedError when the server never let this node in. */
-  async #told(outcome: AppendOutcome & { readonly ok: false }, { fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
-    if (fault.kind === 'tombstone' || fault.kind === 'not-leader' || this.#closing.signal.aborted) return outcome;
-    const error = await this.#contact.failed(fault, cause);
-    if (outcome.reason === 'unavailable' && error.name === 'LogRefusedError') throw error;
-    return { ...outcome, ...outcome.reason === 'conflict' ? {} : { cause: error } };
+  async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    if (this.#closing.signal.aborted) return { ok: false, reason: 'unavailable', cause };
+    // A stream that somebody deleted for good says nothing about the log.
+    const error = fault.kind === 'tombstone' ? this.#contact.lost(fault, cause) : await this.#contact.failed(fault, cause);
+    if (error instanceof LogRefusedError) throw error;
+    return { ok: false, reason: 'unavailable', cause: error };
   }
 
   /** What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3). */

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { streamNameFilter } from '@eventstore/db-client';
 import type { AllStreamResolvedEvent, AllStreamSubscription } from '@eventstore/db-client';
 
@@ -43,8 +45,10 @@ export class DriverSubscription {
   /** Resolves when there may be something to take, when it has ended, or when it is stirred. */
   async stirred(): Promise<void> {
     if (!this.#stirred) await new Promise<void>((resolve) => { this.#wake = resolve; });
-    this.#stirred = false;
     this.#wake = undefined;
+    // What came in one piece over the wire is told event by event: with a turn's patience it is one batch.
+    await nextTurn();
+    this.#stirred = false;
   }
 
   stir(): void {
