@@ -147,8 +147,8 @@ class RunningStore {
   async kill(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    this.#log.halt();
     this.#phase = 'closed';
+    await this.#log.halt();
     await this.#front.close();
     this.#server?.forceShutdown();
     this.#server = undefined;

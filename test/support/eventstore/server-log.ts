@@ -39,6 +39,7 @@ export class ServerLog {
   #pending: { readonly events: StoredEvent[]; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
   #flushing = false;
   #halted = false;
+  #flushingDone: Promise<void> | undefined;
   readonly #listeners = new Set<() => void>();
   /** Positions of scavenged events: they stay places to read from. */
   readonly #scavenged = new Set<number>();
@@ -57,10 +58,12 @@ export class ServerLog {
   }
 
   /** The server's process is gone: what is not flushed is lost, and nothing of it is answered. */
-  halt(): void {
+  /** Resolves once nothing more of it can reach the disk, where the next server would not know of it. */
+  async halt(): Promise<void> {
     this.#halted = true;
     for (const { failed } of this.#pending) failed(new Error('the server is gone'));
     this.#pending = [];
+    await this.#flushingDone;
   }
 
   get end(): number {
@@ -179,7 +182,7 @@ export class ServerLog {
     if (this.#halted) return Promise.reject(new Error('the server is gone'));
     return new Promise((resolve, reject) => {
       this.#pending.push({ events, done: resolve, failed: reject });
-      if (!this.#flushing) void this.#flush();
+      if (!this.#flushing) this.#flushingDone = this.#flush();
     });
   }
 
