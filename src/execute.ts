@@ -133,7 +133,7 @@ class WriteDoor {
     const metadata: EventMetadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
     if (decision.withheld !== undefined && !context.dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata, decision.entry && { fingerprint: type.fingerprint, entry: decision.entry });
-    if (proposed.data.length > objectBytesMax) return rejected(tooLarge(proposed.data.length));
+    if (proposed.data.length > objectBytesMax) return this.#confirm(target, { ok: false, rejection: tooLarge(proposed.data.length) });
     const refused = await this.#claim(target, decision.event, { metadata, dryRun: context.dryRun });
     if (refused !== undefined) return refused;
     if (context.dryRun) return { ok: true, bytes: Buffer.from(JSON.stringify(decision.object)), version: decision.object.metadata.version, name, appended: false, warnings: decision.warnings };
@@ -194,7 +194,7 @@ class WriteDoor {
       } else {
         result = await claimValue({ log, clock, uuid, metadata: () => metadata }, claim);
       }
-      if (result.outcome === 'taken') return rejected(taken(target.type, value, result.holder));
+      if (result.outcome === 'taken') return this.#confirm(target, { ok: false, rejection: taken(target.type, value, result.holder) });
       if (result.outcome === 'unavailable') return rejected(unavailable());
     }
     return undefined;
