@@ -1,0 +1,169 @@
+import { claimStream } from '../../src/claims.ts';
+import type { Command, WriteOutcome } from '../../src/command/command.ts';
+import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
+import type { ClaimEvent } from '../../src/command/event.ts';
+import type { State } from '../../src/command/evolve.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, type StreamName } from '../../src/log/log.ts';
+import { facts, valuesOf } from '../support/given.ts';
+import { nameOfStream, type Step } from './history.ts';
+import { verdictOf } from './sim-client.ts';
+import { streamOf, suffixes, type, type Invocation, type World } from './world.ts';
+
+/** Invariants 1 to 5 and 10, on what stands in the log once a run is over, and on what its clients were answered. */
+export function checkHistory(world: World): void {
+  const invocations = new Map(world.invocations.map((invocation) => [invocation.id, invocation]));
+  const own = new Map<string, Step[]>();
+  for (const steps of world.history.streams.values()) {
+    for (const step of steps) {
+      checkStep(step, invocations, world);
+      if (step.event.type === 'NameFenced') continue;
+      own.set(step.metadata.requestId, [...own.get(step.metadata.requestId) ?? [], step]);
+    }
+  }
+  checkValues(world);
+  for (const invocation of world.invocations) checkAnswer(invocation, own.get(invocation.id) ?? [], world);
+}
+
+/** 2, 10: what stands is what deciding on the very state before it gives. */
+function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, { coverage }: World): void {
+  const { recorded, event, before } = step;
+  const where = `${recorded.stream}@${String(recorded.revision)}`;
+  if (JSON.stringify(event.values) !== JSON.stringify(event.object === undefined || event.type === 'ObjectDeleted' ? [] : valuesOf(event.object))) throw new Error(`${where} does not hold the values it says`);
+  if (event.object !== undefined && event.object.metadata.version !== recorded.revision) throw new Error(`${where} says it is version ${String(event.object.metadata.version)}`);
+  coverage.note(`event ${event.type}`);
+  if (event.type === 'NameFenced') {
+    checkFence(step);
+    return;
+  }
+  const { requestId } = step.metadata;
+  const command: Command | undefined = requestId.startsWith('collector ')
+    ? { type: 'collect', name: nameOfStream(recorded.stream), uid: before.kind === 'live' ? before.object.metadata.uid : '' } : invocations.get(requestId)?.command;
+  if (command === undefined) throw new Error(`${where} was written by nobody: ${requestId}`);
+  const decision = decide(before, command, { ...facts, now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) });
+  const decided = decision.ok ? decision.event : undefined;
+  if (decided?.type !== event.type || JSON.stringify([decided.object, decided.values]) !== JSON.stringify([event.object, event.values])) throw new Error(`${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`);
+}
+
+function checkFence({ recorded, event, before }: Step): void {
+  const repeated = before.kind === 'live' ? { ...before.object, metadata: { ...before.object.metadata, version: recorded.revision } } : undefined;
+  if (JSON.stringify(event.object) !== JSON.stringify(repeated)) throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
+}
+
+/** 1: at no instant do two objects hold one value, and the holder is who the claim names. */
+function checkValues({ shared, history }: World): void {
+  const claims = new Map<StreamName, ClaimEvent>();
+  const held = new Map<StreamName, StreamName>();
+  for (const recorded of shared.events) {
+    const { stream } = recorded;
+    if (stream.startsWith('object:')) {
+      hold(held, history.steps(stream)[recorded.revision]!);
+      held.forEach((holder, value) => { if (holder === stream) checkClaim(value, claims.get(value), stream); });
+    } else if (stream.startsWith('claim:')) {
+      const { event } = decodeEvent(recorded);
+      if (event.type !== 'ValueClaimed' && event.type !== 'ValueReleased') throw new Error(`${stream} holds a ${event.type}`);
+      claims.set(stream, event);
+      checkClaim(stream, event, held.get(stream));
+    }
+  }
+}
+
+/** How often another node than before led. */
+export function countTakeovers({ shared, coverage }: World): void {
+  let before: string | undefined;
+  for (const recorded of shared.stream(streamName('lease:reconcilers'))) {
+    const { event } = decodeEvent(recorded);
+    if (event.type === 'LeaseReleased') coverage.note('lease released');
+    if (event.type !== 'LeaseHeld') continue;
+    if (before !== undefined && before !== event.holder) coverage.note('lease taken over');
+    before = event.holder;
+  }
+}
+
+function hold(held: Map<StreamName, StreamName>, { recorded: { stream, position }, event }: Step): void {
+  const values = event.values.map((value) => claimStream(type.key, value));
+  for (const [value, holder] of held) if (holder === stream && !values.includes(value)) held.delete(value);
+  for (const value of values) {
+    const other = held.get(value) ?? stream;
+    if (other !== stream) throw new Error(`from ${position.toString()} on both ${other} and ${stream} hold ${value}`);
+    held.set(value, stream);
+  }
+}
+
+function checkClaim(value: StreamName, claim: ClaimEvent | undefined, holder: StreamName | undefined): void {
+  if (holder === undefined) return;
+  if (claim?.type !== 'ValueClaimed' || claim.holder !== holder) throw new Error(`${holder} holds ${value}, whose claim says ${JSON.stringify(claim)}`);
+}
+
+/** 3, 4, 5. */
+function checkAnswer(invocation: Invocation, own: readonly Step[], world: World): void {
+  const { id, outcome } = invocation;
+  const verdict = verdictOf(outcome);
+  const wrong = (detail: string): never => { throw new Error(`${id} (${JSON.stringify(invocation.command)}) was answered ${verdict}${outcome?.ok === false ? ` (${outcome.rejection.detail})` : ''} from ${String(invocation.invoked)} to ${String(invocation.answered)}: ${detail}`); };
+  if (own.length > 1) wrong(`it stands ${String(own.length)} times`);
+  const [step] = own;
+  if (step !== undefined && step.landed < invocation.invoked) wrong('it stood before it was sent');
+  if (outcome === undefined) return;
+  if (outcome.ok && outcome.appended) {
+    if (step === undefined) return wrong('it stands nowhere');
+    if (step.landed > invocation.answered) wrong('it landed only after its answer');
+    if (step.bytes?.equals(outcome.bytes) !== true) wrong(`it answers another object than stands there: ${Buffer.from(outcome.bytes).toString()}`);
+    return;
+  }
+  if (!outcome.ok && outcome.rejection.reason === 'unavailable') {
+    if (step !== undefined) world.coverage.note('503, and it stands all the same');
+    return;
+  }
+  if (step !== undefined) wrong(`it stands at ${step.recorded.stream}@${String(step.recorded.revision)}`);
+  if (!isJustified(invocation, outcome, world)) wrong(`at no instant meanwhile was that so:\n${told(invocation, world)}`);
+}
+
+function told(invocation: Invocation, { history }: World): string {
+  return namesOf(invocation).flatMap((name) => history.statesBetween(streamOf(name), invocation.invoked, invocation.answered).map((state) => {
+    const { version, ...object } = state.kind === 'live' ? { version: state.revision, ...state.object } : { version: undefined };
+    return `${name} ${state.kind} ${String(version)} ${JSON.stringify(object)}`;
+  })).join('\n');
+}
+
+/** 5: an answer that appended nothing was right at some instant between question and answer. */
+function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World): boolean {
+  if (!outcome.ok && outcome.rejection.detail.startsWith('the object kept changing')) {
+    world.coverage.note('gave up on an object that kept changing');
+    return true;
+  }
+  const { command, invoked, answered } = invocation;
+  return namesOf(invocation).some((name) => {
+    const stream = streamOf(name);
+    if (!outcome.ok && outcome.rejection.reason === 'unique-value-taken') return isTaken(invocation, stream, world);
+    return world.history.statesBetween(stream, invoked, answered).some((state) => answersSo(decide(state, command, { ...facts, suffix: name.slice(-5) }), state, outcome));
+  });
+}
+
+function answersSo(decision: Decision, state: State, outcome: WriteOutcome): boolean {
+  if (!decision.ok) return !outcome.ok && outcome.rejection.reason === decision.rejection.reason;
+  return decision.event === undefined && outcome.ok && state.kind === 'live' && state.revision === outcome.version;
+}
+
+/** Somebody else held the value at an instant at which the write would have taken it. */
+function isTaken({ command, invoked, answered }: Invocation, stream: StreamName, { history }: World): boolean {
+  const others = [...history.streams.keys()].filter((other) => other !== stream);
+  return periods(history.steps(stream)).some(({ state, since, until }) => {
+    if (since > answered || until < invoked) return false;
+    const decision = decide(state, command, { ...facts, suffix: stream.slice(-5) });
+    const wanted = decision.ok && decision.event !== undefined ? decision.event.values.map(({ hash }) => hash) : [];
+    return others.some((other) => periods(history.steps(other)).some((period) => period.since <= Math.min(until, answered) && period.until >= Math.max(since, invoked)
+      && period.state.kind === 'live' && period.state.values?.some(({ hash }) => wanted.includes(hash)) === true));
+  });
+}
+
+function periods(steps: readonly Step[]): readonly { readonly state: State; readonly since: number; readonly until: number }[] {
+  const after = steps.map((step, place) => ({ state: step.after, since: step.landed, until: steps[place + 1]?.landed ?? Infinity }));
+  return [{ state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity }, ...after];
+}
+
+/** The names a write may have been about: a drawn one is any of those there are to draw. */
+function namesOf({ command }: Invocation): readonly string[] {
+  if (command.type !== 'create') return [command.name];
+  return [...new Set(suffixes.map((suffix) => nameOf(command.object, suffix) ?? ''))];
+}
+

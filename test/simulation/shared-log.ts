@@ -1,0 +1,102 @@
+import { foldedCategories } from '../../projections/fold-event.ts';
+import { logPosition, logStart, streamRevision } from '../../src/log/log.ts';
+import type { AppendOutcome, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
+
+/** The truth all nodes share: what has landed, in which order and when. It forgets nothing and makes no mistakes; the ways to it do. */
+export class SharedLog {
+  readonly events: RecordedEvent[] = [];
+  /** When each event landed. */
+  readonly landed: number[] = [];
+  /** Appends that will arrive, whether or not anybody waits for them. */
+  onTheirWay = 0;
+  readonly #streams = new Map<StreamName, RecordedEvent[]>();
+  readonly #places = new Map<LogPosition, number>();
+  readonly #now: () => number;
+  /** Positions have gaps, as in a log that others write to as well. */
+  readonly #gap: () => number;
+  #waiting: (() => void)[] = [];
+
+  constructor(now: () => number, gap: () => number) {
+    this.#now = now;
+    this.#gap = gap;
+  }
+
+  append(stream: StreamName, proposed: readonly ProposedEvent[], expected: ExpectedRevision): AppendOutcome {
+    const recorded = this.stream(stream);
+    const first = expected === 'absent' ? 0 : expected + 1;
+    if (recorded.length === first) this.#land(stream, proposed);
+    const standing = recorded[first + proposed.length - 1];
+    if (standing !== undefined && this.#stands(recorded, proposed, first)) return { ok: true, revision: standing.revision, position: standing.position };
+    return { ok: false, reason: 'conflict', actual: recorded.at(-1)?.revision ?? 'absent' };
+  }
+
+  /** What a writer finds where its append should be: itself, another, or nothing yet. */
+  settle(stream: StreamName, proposed: readonly ProposedEvent[], expected: ExpectedRevision): AppendOutcome {
+    const recorded = this.stream(stream);
+    const first = expected === 'absent' ? 0 : expected + 1;
+    if (recorded.length <= first) return { ok: false, reason: 'unknown', cause: new Error('nothing stands there yet') };
+    return this.append(stream, proposed, expected);
+  }
+
+  stream(stream: StreamName): RecordedEvent[] {
+    let recorded = this.#streams.get(stream);
+    if (recorded === undefined) this.#streams.set(stream, recorded = []);
+    return recorded;
+  }
+
+  get streams(): ReadonlyMap<StreamName, readonly RecordedEvent[]> {
+    return this.#streams;
+  }
+
+  get head(): LogPosition {
+    return this.events.at(-1)?.position ?? logStart;
+  }
+
+  /** What read models are made of. */
+  get folded(): readonly RecordedEvent[] {
+    return this.events.filter(({ stream }) => foldedCategories.includes(stream.slice(0, stream.indexOf(':'))));
+  }
+
+  /** How many events there are up to `position`; undefined where no event stands at it. */
+  placeAfter(position: LogPosition): number | undefined {
+    if (position === logStart) return 0;
+    const place = this.#places.get(position);
+    return place === undefined ? undefined : place + 1;
+  }
+
+  at(position: LogPosition): RecordedEvent | undefined {
+    const place = this.#places.get(position);
+    return place === undefined ? undefined : this.events[place];
+  }
+
+  landedAt({ position }: RecordedEvent): number {
+    const landed = this.landed[this.#places.get(position) ?? -1];
+    if (landed === undefined) throw new Error('it never landed');
+    return landed;
+  }
+
+  /** Calls `listener` once, when the next event lands. */
+  onLanded(listener: () => void): void {
+    this.#waiting.push(listener);
+  }
+
+  #land(stream: StreamName, proposed: readonly ProposedEvent[]): void {
+    const recorded = this.stream(stream);
+    for (const { id, type, data, metadata } of proposed) {
+      const position = logPosition(this.head + 1n + BigInt(this.#gap()));
+      // The bytes are copied: only the node that wrote them has the instances that know what they mean.
+      const event: RecordedEvent = { id, type, data: Buffer.from(data), metadata: Buffer.from(metadata), stream, revision: streamRevision(recorded.length), position };
+      recorded.push(event);
+      this.#places.set(position, this.events.length);
+      this.events.push(event);
+      this.landed.push(this.#now());
+    }
+    const woken = this.#waiting;
+    this.#waiting = [];
+    for (const listener of woken) listener();
+  }
+
+  #stands(recorded: readonly RecordedEvent[], proposed: readonly ProposedEvent[], first: number): boolean {
+    return proposed.every(({ id }, index) => recorded[first + index]?.id === id);
+  }
+}

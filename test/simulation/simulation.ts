@@ -1,0 +1,240 @@
+import { ObjectModels } from '../../projections/object-models.ts';
+import type { Selection } from '../../src/resource/list-query.ts';
+import { logStart, type LogPosition } from '../../src/log/log.ts';
+import { must } from '../../src/base/unreachable.ts';
+import { idOf } from '../support/id-of.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { checkHistory, countTakeovers } from './checks.ts';
+import type { Coverage } from './coverage.ts';
+import { drawFaults, incidents, noFaults, type Faults, type Incident } from './faults.ts';
+import { History, nameOfStream } from './history.ts';
+import { Random } from './random.ts';
+import { SharedLog } from './shared-log.ts';
+import { checkRows, SimClient } from './sim-client.ts';
+import { SimNode } from './sim-node.ts';
+import { SimWatcher } from './sim-watcher.ts';
+import type { TablesPool } from './tables-pool.ts';
+import { Timeline } from './timeline.ts';
+import { type, type World } from './world.ts';
+
+/** From the end of the faults until everything is as it should be, in simulated time. */
+const settleMsMax = 120_000;
+const runMsMax = 900_000;
+const minuteMs = 60_000;
+
+export type Run = { readonly error: unknown; readonly trace: readonly string[]; readonly steps: number };
+
+/** One run, wholly determined by its seed. */
+export async function simulate(seed: number, coverage: Coverage, { traced, tables }: { readonly traced: boolean; readonly tables: TablesPool }): Promise<Run> {
+  const simulation = new Simulation(seed, { coverage, tables, trace: traced ? [] : undefined });
+  let error: unknown;
+  try {
+    await simulation.run();
+  } catch (cause) {
+    error = cause;
+  }
+  simulation.close();
+  return { error, trace: simulation.trace ?? [], steps: simulation.steps };
+}
+
+class Simulation {
+  readonly trace: string[] | undefined;
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #timeline: Timeline;
+  readonly #nodes: readonly SimNode[];
+  readonly #clients: readonly SimClient[];
+  readonly #watchers: readonly SimWatcher[];
+  readonly #pool: TablesPool;
+  #faults: Faults;
+  #working: number;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(seed: number, { coverage, tables, trace }: { readonly coverage: Coverage; readonly tables: TablesPool; readonly trace: string[] | undefined }) {
+    this.#pool = tables;
+    const random = this.#random = new Random(seed);
+    const timeline = this.#timeline = new Timeline(trace);
+    this.trace = trace;
+    this.#faults = random.chance(0.06) ? noFaults : drawFaults(random);
+    timeline.tell(() => JSON.stringify(this.#faults));
+    const shared = new SharedLog(() => timeline.now, () => random.below(3));
+    let ids = 0;
+    const world = this.#world = {
+      timeline, shared, random, coverage, faults: () => this.#faults, history: new History(shared), invocations: [],
+      fail: (error) => { this.#failure ??= { error }; },
+      openTables: () => tables.take(),
+      uuid: () => { ids += 1; return idOf(`${String(seed)} ${String(ids)}`); },
+    } satisfies World;
+    this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));
+    this.#clients = Array.from({ length: random.pick([2, 3, 4]) }, (_, place) => new SimClient(world, this.#nodes, `c${String(place)}`));
+    this.#watchers = Array.from({ length: random.pick([1, 2, 3]) }, (_, place) => new SimWatcher(world, this.#nodes, `w${String(place)}`));
+    this.#working = this.#clients.length;
+  }
+
+  get steps(): number {
+    return this.#timeline.steps;
+  }
+
+  async run(): Promise<void> {
+    for (const node of this.#nodes) node.start('kept');
+    for (const client of this.#clients) void client.run(this.#random.between(5, 18)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
+    for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
+    for (const incident of incidents) this.#await(incident);
+    await this.#until(() => this.#working === 0, runMsMax, () => 'the clients never came to an end');
+    this.#calm();
+    await this.#until(() => this.#isSettled(), this.#timeline.now + settleMsMax, () => `nothing settled: ${this.#unsettled().join('; ')}`);
+    for (const watcher of this.#watchers) watcher.stop();
+    await this.#check();
+  }
+
+  close(): void {
+    for (const node of this.#nodes) node.stop('the run is over');
+    this.#pool.takeBack();
+  }
+
+  async #until(done: () => boolean, untilMs: number, late: () => string): Promise<void> {
+    while (!done()) {
+      if (this.#timeline.now > untilMs || !(await this.#timeline.next())) throw new Error(late());
+      if (this.#failure !== undefined) throw this.#failure.error;
+      this.#checkLease();
+    }
+  }
+
+  /** As all clocks run alike, no two nodes ever believe that they hold the lease. */
+  #checkLease(): void {
+    const elected = this.#nodes.filter((node) => node.elected);
+    if (elected.length > 1) throw new Error(`${elected.map(({ name }) => name).join(' and ')} both believe that they hold the lease`);
+  }
+
+  #await(incident: Incident): void {
+    const perMinute = this.#faults.incidents[incident];
+    if (perMinute === 0) return;
+    this.#timeline.schedule(-Math.log(1 - this.#random.next()) * minuteMs / perMinute, incident, () => {
+      if (this.#faults === noFaults) return;
+      this.#world.coverage.note(`incident ${incident}`);
+      this.#strike(incident);
+      this.#await(incident);
+    });
+  }
+
+  #strike(incident: Incident): void {
+    const random = this.#random;
+    const { now } = this.#timeline;
+    const node = random.pick(this.#nodes);
+    const struck = random.chance(0.5) ? this.#nodes : [node];
+    this.#timeline.tell(() => `${incident} ${struck.map(({ name }) => name).join(' ')}`);
+    switch (incident) {
+      case 'crash':
+        if (random.chance(0.3)) node.retire();
+        else node.crash('it was its time');
+        break;
+      case 'pause':
+        node.pause(random.between(100, 5_000));
+        break;
+      case 'longPause':
+        node.pause(60_000);
+        break;
+      case 'outage':
+        cut(struck, now + random.between(100, 8_000));
+        break;
+      case 'rejection':
+        node.rejectInFlight();
+        break;
+      case 'stall':
+        node.link.stalledUntil = now + random.between(50, 6_000);
+        break;
+      case 'jump':
+        node.jump(random.pick([-3_600_000, -1_000, 1_000, 3_600_000]));
+        break;
+      case 'leaders':
+        for (const each of struck) each.usurp(random.chance(0.8));
+        break;
+    }
+  }
+
+  /** The faults cease. What is on its way still arrives. */
+  #calm(): void {
+    this.#timeline.tell(() => 'the faults cease');
+    this.#faults = noFaults;
+    for (const node of this.#nodes) {
+      node.link.downUntil = 0;
+      node.link.stalledUntil = 0;
+      node.resume();
+      node.usurp(false);
+      node.start('kept');
+    }
+  }
+
+  #isSettled(): boolean {
+    return this.#unsettled().length === 0;
+  }
+
+  /** Invariant 12. */
+  #unsettled(): readonly string[] {
+    const end = this.#end();
+    const waiting = this.#nodes.flatMap(({ name, serving }) => {
+      if (serving === undefined) return [`${name} does not serve`];
+      return serving.models.position() === end ? [] : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];
+    });
+    if (this.#world.shared.onTheirWay > 0) waiting.push('appends are on their way');
+    if (waiting.length > 0) return waiting;
+    if (!this.#watchers.every(({ settled }) => settled)) return ['a watcher is not live'];
+    return [...this.#world.history.streams].filter(([, steps]) => {
+      const after = steps.at(-1)?.after;
+      return after?.kind === 'live' && after.object.metadata.deletionTimestamp !== undefined && after.object.metadata.finalizers === undefined;
+    }).map(([stream]) => `${stream} is marked and not removed`);
+  }
+
+  /** The position every node must come to. */
+  #end(): LogPosition {
+    return this.#world.shared.folded.at(-1)?.position ?? logStart;
+  }
+
+  async #check(): Promise<void> {
+    checkHistory(this.#world);
+    countTakeovers(this.#world);
+    const end = this.#end();
+    for (const { name, serving } of this.#nodes) if (serving !== undefined) checkRows(this.#world, name, serving.models);
+    for (const watcher of this.#watchers) watcher.check(end);
+    await this.#checkRebuilt();
+    if (this.#failure !== undefined) throw this.#failure.error;
+    this.#world.coverage.note('events', this.#world.shared.events.length);
+  }
+
+  /** Invariant 9: what each node came to over many lives is what the log alone gives. */
+  async #checkRebuilt(): Promise<void> {
+    const tables = this.#world.openTables();
+    const identity = must(this.#nodes[0]?.serving, 'every node serves in the end').models.identity();
+    const models = new ObjectModels({ tables, identity: () => identity, types: () => type, clock: new FakeClock() });
+    const { folded } = this.#world.shared;
+    for (let start = 0; start < folded.length; start += 64) models.apply(folded.slice(start, start + 64));
+    await models.buildIndexes(type);
+    for (const node of this.#nodes) {
+      for (const stream of this.#world.history.streams.keys()) {
+        const name = nameOfStream(stream);
+        const [live, rebuilt] = [node.row(name), tables.row(type.key, name)];
+        if (live === undefined ? rebuilt !== undefined : rebuilt?.equals(live) !== true) throw new Error(`${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n${rebuilt?.toString() ?? ''}`);
+      }
+      for (const selection of selections) {
+        const query = { selection, sort: [], window: { kind: 'all' } } as const;
+        const [live, rebuilt] = [node.serving?.models, models].map((each) => each?.names(type.key, query).join());
+        if (live !== rebuilt) throw new Error(`${node.name} finds ${String(live)} where one rebuilt from the log finds ${String(rebuilt)}`);
+      }
+    }
+  }
+}
+
+/** The log cannot be reached from these nodes. */
+function cut(nodes: readonly SimNode[], untilMs: number): void {
+  for (const node of nodes) {
+    node.link.downUntil = untilMs;
+    node.rejectInFlight();
+  }
+}
+
+const selections: readonly Selection[] = [
+  { labels: [], fields: [] },
+  { labels: [{ key: 'app', operator: 'in', values: ['x'] }], fields: [] },
+  { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.size'), operator: '>=', key: 5 }] },
+  { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.serial'), operator: 'exists' }] },
+];

@@ -1,0 +1,41 @@
+import type { Command, WriteOutcome } from '../../src/command/command.ts';
+import { streamName, type StreamName } from '../../src/log/log.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { widgets } from '../support/given.ts';
+import type { History } from './history.ts';
+import type { Surroundings } from './node-log.ts';
+import type { LmdbTables } from '../../projections/lmdb-tables.ts';
+
+/** One write as its client knows it. */
+export type Invocation = {
+  /** The `requestId` of whatever is appended for it. */
+  readonly id: string;
+  readonly command: Command;
+  readonly node: string;
+  readonly invoked: number;
+  /** Infinity while there is no answer. */
+  answered: number;
+  /** Undefined where the node died, or was not there, before it answered. */
+  outcome: WriteOutcome | undefined;
+};
+
+/** What every part of a run shares. */
+export type World = Surroundings & {
+  readonly history: History;
+  readonly invocations: Invocation[];
+  /** A promise was broken: the run ends. */
+  readonly fail: (error: unknown) => void;
+  readonly openTables: () => LmdbTables;
+  readonly uuid: () => string;
+};
+
+export const type: ResourceType = widgets;
+
+/** The last one is drawn for a `generateName` as well. */
+export const names = ['a', 'b', 'c', 'g-aaaaa'] as const;
+export const suffixes = ['aaaaa', 'bbbbb', 'ccccc'] as const;
+export const serials = ['s1', 's2', 's3'] as const;
+
+export function streamOf(name: string): StreamName {
+  return streamName(`object:${type.key}/${name}`);
+}
