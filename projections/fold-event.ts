@@ -19,7 +19,7 @@ const unindexed = { after: undefined, entry: new Uint8Array(0) };
 export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity };
 
 /** The streams that are folded, by the part of their names before the colon. */
-export const foldedCategories = ['object', 'secret', 'platform'];
+export const foldedCategories = ['object', 'secret', 'platform', 'guard'];
 
 /** Writes what one event says and answers which object changed; undefined when none did. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
@@ -35,7 +35,8 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
     case 'EpochStarted':
       assertSameTelling(event, known.identity);
       return undefined;
-    case 'CopyFinished':
+    // A guard's claim says nothing: whoever took it waits for it here, and so for all that was before it.
+    case 'CopyFinished': case 'ValueClaimed': case 'ValueReleased':
       return undefined;
     default:
       throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);

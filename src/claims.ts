@@ -2,18 +2,38 @@ import { delay, type Clock } from './base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from './limits.ts';
 import type { ClaimEvent, Event, EventMetadata, HeldValue } from './command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
-import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamName } from './log/log.ts';
+import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from './log/log.ts';
 import type { ResourceObject } from './resource/object.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 
 /**
- * Unique values without a transaction over several streams (consistency protocol, 1; model-checked there: nothing in here
- * may be shortened). A claim stream's last event says who may hold the value, and through which revision an attempt of that
- * holder may still land. A value is held when the holder's last event says so.
+ * Rules over several streams without a transaction over them (consistency protocol, 1; model-checked there: nothing in here
+ * may be shortened). A claim stream's last event says whose append counts, and through which revision an attempt of that
+ * holder may still land. For a unique value it is held as long as the holder's last event says so; a guard is held by nothing
+ * but a pending append.
  */
 
+export type Claim = {
+  /** The claim stream. */
+  readonly stream: StreamName;
+  /** The object stream that the claim is for, and what the append to it will expect. */
+  readonly me: StreamName;
+  readonly base: ExpectedRevision;
+  /** Whether a stream's last event says that it holds what is claimed. */
+  readonly holds: (head: RecordedEvent) => boolean;
+};
+
+/** A claim of this writer's that stands at `revision` of the claim stream. */
+export type Claimed = {
+  readonly outcome: 'claimed';
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+  /** No other attempt of this tenure can still land: the tenure began with this claim, or all others are of earlier revisions. */
+  readonly isSole: boolean;
+};
+
 export type ClaimResult =
-  | { readonly outcome: 'claimed' }
+  | Claimed
   | { readonly outcome: 'taken'; readonly holder: StreamName }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
@@ -34,52 +54,69 @@ export function claimStream(type: TypeKey, value: HeldValue): StreamName {
 }
 
 /** Claims `value` for an append to `me` that expects `base`. Only after 'claimed' may that append be sent. */
-export async function claimValue(dependencies: ClaimsDependencies, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
-  const stream = claimStream(claim.type, claim.value);
-  const base = ordinal(claim.base);
+export async function claimValue(dependencies: ClaimsDependencies, { type, value, me, base }: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
+  return claim(dependencies, { stream: claimStream(type, value), me, base, holds: (head) => holds(head, value) });
+}
+
+/** Only after 'claimed' may an append to `me` be sent, and only one that expects `base`. */
+export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Promise<ClaimResult> {
+  const { stream, me } = wanted;
+  const base = ordinal(wanted.base);
   const waited: Waited = { until: undefined };
   for (let attempt = 0; attempt < writeAttemptsMax * 16; ) {
     const last = await dependencies.log.readLast(stream);
     const standing = last === undefined ? undefined : claimOf(last);
-    const next = await judge(dependencies, claim, { standing, base, waited });
+    const next = await judge(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
     // Waiting for a pending append is bounded by the clock, and must last until the fence.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
-    const event: ClaimEvent = { type: 'ValueClaimed', holder: claim.me, through: throughOf(standing, claim.me, base) };
+    const event: ClaimEvent = { type: 'ValueClaimed', holder: me, through: throughOf(standing, me, base) };
     const appended = await append(dependencies, stream, event, last?.revision ?? 'absent');
-    if (appended.ok) return { outcome: 'claimed' };
+    if (appended.ok) return { outcome: 'claimed', revision: appended.revision, position: appended.position, isSole: !isMine(standing, me) || standing.through < base };
     if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
   }
   return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
 }
 
+/**
+ * Gives up a claim whose append was never sent, so that the next one need not wait for it and fence. Only a sole claim can be
+ * given up, and only while it is the last: otherwise another attempt of the same tenure may still land.
+ */
+export async function giveUp(dependencies: ClaimsDependencies, { stream, me, base }: Claim, { revision, isSole }: Claimed): Promise<void> {
+  if (isSole) await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
+}
+
 /** The highest expected revision of any attempt in this holder's tenure. */
 function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
-  return standing?.type === 'ValueClaimed' && standing.holder === me ? Math.max(standing.through, base) : base;
+  return isMine(standing, me) ? Math.max(standing.through, base) : base;
+}
+
+function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is ClaimEvent {
+  return standing?.type === 'ValueClaimed' && standing.holder === me;
 }
 
 /** Whether somebody else holds the value now; appends nothing. */
-export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
-  const last = await log.readLast(claimStream(claim.type, claim.value));
+export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
+  const last = await log.readLast(claimStream(claimed.type, claimed.value));
   const standing = last === undefined ? undefined : claimOf(last);
-  if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return undefined;
+  if (standing?.type !== 'ValueClaimed' || standing.holder === claimed.me) return undefined;
   const holder = streamName(standing.holder);
   const head = await log.readLast(holder);
-  return head !== undefined && holds(head, claim.value) ? holder : undefined;
+  return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
 type Waited = { until: number | undefined };
-type Judgement = { readonly standing: ClaimEvent | undefined; readonly base: number; readonly waited: Waited };
+type Judgement = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
 
-async function judge(dependencies: ClaimsDependencies, claim: { readonly value: HeldValue; readonly me: StreamName }, { standing, waited }: Judgement): Promise<'append' | 'wait' | 'again' | ClaimResult> {
-  if (standing?.type !== 'ValueClaimed' || standing.holder === claim.me) return 'append';
+async function judge(dependencies: ClaimsDependencies, wanted: Claim, { standing, waited }: Judgement): Promise<'append' | 'wait' | 'again' | ClaimResult> {
+  if (standing?.type !== 'ValueClaimed' || standing.holder === wanted.me) return 'append';
   const { log, clock } = dependencies;
   const holder = streamName(standing.holder);
   const head = await log.readLast(holder);
   const revision = head?.revision ?? -1;
-  if (head !== undefined && holds(head, claim.value)) return { outcome: 'taken', holder };
+  if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
   if (revision === standing.through) return outwait(dependencies, { holder, head }, waited);
   // Behind what the claim's writer saw: this read is stale, as a later one will show.

@@ -1,20 +1,23 @@
 import { delay, type Clock } from './base/clock.ts';
-import { claimValue, holderElsewhere, type ClaimResult } from './claims.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
 import { decide, nameOf, type Decision } from './command/decide.ts';
 import type { Facts } from './command/facts.ts';
-import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } from './command/event.ts';
-import { initialState, type State } from './command/evolve.ts';
-import type { Rejection } from './command/rejection.ts';
+import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
+import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
-import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesInFlightMax } from './limits.ts';
-import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
-import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type RecordedEvent, type StreamName } from './log/log.ts';
+import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax, writesInFlightMax } from './limits.ts';
+import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
+import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { storedObject, withToken } from './resource/shown-object.ts';
 import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
+import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.ts';
+import { HeldGuard } from './write/guard.ts';
+import { keptChanging, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
+import { Turns, type Leave } from './write/turns.ts';
+import { claimValues } from './write/values.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
@@ -34,8 +37,8 @@ export type WriteDoorDependencies = {
   readonly secrets: SecretKeeper;
 };
 
-/** One try at a command: what was decided on, and what came of it. `again`: the state moved on, decide anew. */
-type Attempt = WriteOutcome | 'again';
+/** One try at a command: what was decided on, and what came of it. `again`: the state moved on, decide anew; `lost`: to another's append. */
+type Attempt = WriteOutcome | 'again' | 'lost';
 
 /** What every try at one command has in common. */
 type Given = {
@@ -45,10 +48,15 @@ type Given = {
   readonly context: WriteContext;
   /** What was withheld from this write, once it is kept. */
   kept?: Kept;
+  /** Once the write needs one. */
+  guard?: HeldGuard;
 };
 
 /** A decision that there is an event of. */
 type Made = Extract<Decision, { readonly event: ObjectEvent }>;
+
+/** One write's own. */
+type Writing = { readonly given: Given; readonly metadata: EventMetadata };
 
 type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
 
@@ -63,8 +71,9 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
 
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
-  /** The dependencies' log, whose failed reads are told apart from bugs. */
-  readonly #log: Pick<EventLog, 'append' | 'readLast'>;
+  /** The dependencies' log, whose unknown outcomes are settled. */
+  readonly #log: WriterLog;
+  readonly #turns: Turns;
   /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
   #lastTime = 0;
   /** Commands being executed. */
@@ -72,19 +81,25 @@ class WriteDoor {
 
   constructor(dependencies: WriteDoorDependencies) {
     this.#dependencies = dependencies;
-    const { log } = dependencies;
-    this.#log = { append: async (...call) => log.append(...call), readLast: async (stream) => readLastOf(log, stream) };
+    this.#log = settlingLog(dependencies.log, dependencies.clock);
+    this.#turns = new Turns(dependencies.clock);
   }
 
   async execute(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
-    if (this.#inFlight >= writesInFlightMax) return rejected({ reason: 'too-many-requests', detail: 'too many writes are waiting for the log', retryAfterSeconds: 1 });
+    if (this.#inFlight >= writesInFlightMax) return tooMany('too many writes are waiting for the log');
     this.#inFlight += 1;
+    let leave: Leave | undefined;
     try {
+      // A command on a given object waits for the ones before it: left to race, nearly all would lose each round.
+      const taken = command.type === 'create' || nameProblem(command.name) !== undefined ? unordered : this.#turns.take(streamOf(type, command.name));
+      if (taken === undefined) return tooMany('too many writes of this object are waiting');
+      leave = typeof taken === 'function' ? taken : await taken;
       return await this.#decideUntilSettled(type, command, context);
     } catch (error) {
-      if (error instanceof LogUnreadableError) return rejected(unavailable());
+      if (error instanceof LogUnreadableError) return unavailable();
       throw error;
     } finally {
+      leave?.();
       this.#inFlight -= 1;
     }
   }
@@ -92,16 +107,33 @@ class WriteDoor {
   async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
     const generated = isGenerated(command);
     const given: Given = { uid: this.#dependencies.uuid(), suffix: generated ? this.#dependencies.suffix() : '', context };
+    try {
+      return await this.#decideAnew(type, command, { given, generated });
+    } finally {
+      await given.guard?.end();
+    }
+  }
+
+  async #decideAnew(type: ResourceType, command: Command, { given, generated }: { readonly given: Given; readonly generated: boolean }): Promise<WriteOutcome> {
     let draws = 1;
+    let losses = 0;
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const outcome = await this.#attempt(type, command, given);
-      if (outcome === 'again') continue;
+      if (outcome === 'lost') await this.#putOff(given.uid, losses += 1);
+      if (outcome === 'lost' || outcome === 'again') continue;
       const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && generated;
       if (!collided || draws === generateNameAttemptsMax) return outcome;
       given.suffix = this.#dependencies.suffix();
       draws += 1;
     }
-    return rejected({ reason: 'stale-version', detail: `the object kept changing: gave up after ${String(writeAttemptsMax)} attempts` });
+    return keptChanging();
+  }
+
+  /** Only other nodes are lost to for long. At first all are as fast; later each waits longer, and none as long as the other. */
+  async #putOff(uid: string, losses: number): Promise<void> {
+    if (losses <= writeLossesAtOnce) return;
+    const chance = Number.parseInt(uid.replaceAll('-', '').slice(losses, losses + 6), 16) / 0x1_00_00_00;
+    await delay(this.#dependencies.clock, chance * Math.min(2 ** losses, writeLossWaitMsMax));
   }
 
   async #attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
@@ -115,30 +147,46 @@ class WriteDoor {
     };
     // What can name no object is not looked up: neither the log nor the tables take it as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
-    const target: Target = { type, name, stream: streamName(`object:${type.key}/${name}`), state: this.#state(type, name) };
+    const target: Target = { type, name, stream: streamOf(type, name), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
     if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
-    const judged = command.type === 'collect' ? permitted : this.#judge(target, decision, context);
-    if (!judged.ok) return judged;
+    const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
+    return command.type === 'collect' ? this.#carryOut(target, decision, { given, metadata }) : this.#judgeAndCarryOut(target, decision, { given, metadata });
+  }
+
+  async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+    const { guard: held, context } = writing.given;
+    const judged = this.#judge(target, decision, context);
+    if (judged.guard !== undefined && !context.dryRun && held?.covers(judged.guard, baseOf(target)) !== true) {
+      if (judged.ok) judged.release?.();
+      return this.#takeGuard(judged.guard, target, writing);
+    }
+    if (!judged.ok) return this.#confirm(target, judged);
     try {
-      return await this.#carryOut(target, decision, given, now);
+      return await this.#carryOut(target, decision, writing);
     } finally {
       judged.release?.();
     }
   }
 
-  async #carryOut(target: Target, decision: Made, given: Given, now: string): Promise<Attempt> {
-    const { type, name } = target;
-    const { context } = given;
-    const metadata: EventMetadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
-    if (decision.withheld !== undefined && !context.dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
-    const proposed = encodeEvent(this.#dependencies.uuid(), decision.event, metadata, decision.entry && { fingerprint: type.fingerprint, entry: decision.entry });
-    if (proposed.data.length > objectBytesMax) return this.#confirm(target, { ok: false, rejection: tooLarge(proposed.data.length) });
-    const refused = await this.#claim(target, decision.event, { metadata, dryRun: context.dryRun });
-    if (refused !== undefined) return refused;
-    if (context.dryRun) return { ok: true, bytes: Buffer.from(JSON.stringify(decision.object)), version: decision.object.metadata.version, name, appended: false, warnings: decision.warnings };
-    const outcome = await this.#append(target, { proposed, decision });
-    return outcome === 'again' || !outcome.ok || given.kept?.token === undefined ? outcome : { ...outcome, bytes: withToken(outcome.bytes, given.kept.token) };
+  /** What was judged before it was held counts for nothing: the command is decided anew. */
+  async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
+    const { clock, reader, uuid } = this.#dependencies;
+    given.guard ??= new HeldGuard({ log: this.#log, clock, reader, uuid, turns: this.#turns, foldWaitMs }, () => metadata);
+    return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
+  }
+
+  async #carryOut(target: Target, decision: Made, { given, metadata }: Writing): Promise<Attempt> {
+    const { clock, uuid } = this.#dependencies;
+    const { context: { dryRun } } = given;
+    if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
+    const proposed = encodeEvent(uuid(), decision.event, metadata, decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry });
+    if (proposed.data.length > objectBytesMax) return this.#confirm(target, tooLarge(proposed.data.length));
+    const refused = await claimValues({ log: this.#log, clock, uuid }, { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun });
+    if (refused !== undefined) return refused.outcome === 'unavailable' ? unavailable() : this.#confirm(target, taken(target.type, refused));
+    if (dryRun) return this.#confirm(target, decision);
+    given.guard?.spend();
+    return shownOnce(await this.#append(target, { proposed, decision }), given.kept);
   }
 
   /** Against what the writer holds in this very turn. */
@@ -150,9 +198,9 @@ class WriteDoor {
   }
 
   /** Kept first, so that no object's event names what is not there; then the command is decided anew. */
-  async #keep(withheld: Withheld, { object }: Made, { given, metadata }: { readonly given: Given; readonly metadata: EventMetadata }): Promise<Attempt> {
+  async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
     const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata });
-    if (!kept.ok) return rejected(unavailable());
+    if (!kept.ok) return unavailable();
     given.kept = kept.kept;
     return 'again';
   }
@@ -173,50 +221,22 @@ class WriteDoor {
     const folded = target.state.kind === 'absent' ? -1 : target.state.revision;
     if (head !== undefined && head.revision > folded) return this.#awaitFold(head.position);
     if (!decision.ok) return decision;
-    const { metadata } = decision.object;
-    const stored = this.#dependencies.reader.get(target.type.key, metadata.name);
-    if (stored === undefined || stored.revision !== metadata.version) return 'again';
-    return { ok: true, bytes: stored.bytes, version: metadata.version, name: metadata.name, appended: false, warnings: decision.warnings };
-  }
-
-  /** Claims every unique value the event newly holds, in sorted order; undefined when the append may go out. */
-  async #claim(target: Target, event: ObjectEvent, { metadata, dryRun }: { readonly metadata: EventMetadata; readonly dryRun: boolean }): Promise<Attempt | undefined> {
-    if (event.values.length === 0) return undefined;
-    const { clock, uuid } = this.#dependencies;
-    const log = this.#log;
-    const base = expectedOf(target.state);
-    for (const value of await this.#newlyHeld(target, event)) {
-      const claim = { type: target.type.key, value, me: target.stream, base };
-      let result: ClaimResult;
-      if (dryRun) {
-        const holder = await holderElsewhere(log, claim);
-        result = holder === undefined ? { outcome: 'claimed' } : { outcome: 'taken', holder };
-      } else {
-        result = await claimValue({ log, clock, uuid, metadata: () => metadata }, claim);
-      }
-      if (result.outcome === 'taken') return this.#confirm(target, { ok: false, rejection: taken(target.type, value, result.holder) });
-      if (result.outcome === 'unavailable') return rejected(unavailable());
-    }
-    return undefined;
-  }
-
-  /** The event's values less those the object's last event holds: judged from events, not by running index functions. */
-  async #newlyHeld(target: Target, event: ObjectEvent): Promise<readonly HeldValue[]> {
-    if (target.state.kind !== 'live') return event.values;
-    const last = await this.#log.readLast(target.stream);
-    const before = last === undefined ? undefined : decodeEvent(last).event;
-    if (before === undefined || !isObjectEvent(before)) return event.values;
-    const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
-    return event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`));
+    const { object, warnings } = decision;
+    const { name, version } = object.metadata;
+    if (decision.event !== undefined) return { ok: true, bytes: Buffer.from(JSON.stringify(object)), version, name, appended: false, warnings };
+    const stored = this.#dependencies.reader.get(target.type.key, name);
+    if (stored === undefined || stored.revision !== version) return 'again';
+    return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
   }
 
   async #append(target: Target, { proposed, decision }: { readonly proposed: ProposedEvent; readonly decision: Made }): Promise<Attempt> {
     const expected = expectedOf(target.state);
-    const outcome = await this.#appendUntilKnown(target.stream, proposed, expected);
+    const outcome = await this.#log.append(target.stream, [proposed], expected);
     if (!outcome.ok) {
-      if (outcome.reason !== 'conflict') return rejected(unavailable());
+      if (outcome.reason !== 'conflict') return unavailable();
       const head = await this.#log.readLast(target.stream);
-      return head === undefined ? 'again' : this.#awaitFold(head.position);
+      const waited = head === undefined ? 'again' : await this.#awaitFold(head.position);
+      return waited === 'again' ? 'lost' : waited;
     }
     const waited = await this.#awaitFold(outcome.position);
     if (waited !== 'again') return waited;
@@ -225,22 +245,11 @@ class WriteDoor {
     return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
   }
 
-  /** An unknown outcome is settled by the same event at the same revision, which the log takes at most once. */
-  async #appendUntilKnown(stream: StreamName, proposed: ProposedEvent, expected: ExpectedRevision): Promise<AppendOutcome> {
-    const { log, clock } = this.#dependencies;
-    let outcome = await log.append(stream, [proposed], expected);
-    for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {
-      await delay(clock, Math.min(2 ** attempt, 250));
-      outcome = await log.append(stream, [proposed], expected);
-    }
-    return outcome;
-  }
-
   async #awaitFold(position: LogPosition): Promise<Attempt> {
     const { reader } = this.#dependencies;
     if (reader.position() >= position) return 'again';
-    const reached = await reader.reached(position, { timeoutMs: freshnessWaitMs * 4 });
-    return reached === 'reached' ? 'again' : rejected(unavailable());
+    const reached = await reader.reached(position, { timeoutMs: foldWaitMs });
+    return reached === 'reached' ? 'again' : unavailable();
   }
 
   #now(): string {
@@ -250,18 +259,22 @@ class WriteDoor {
   }
 }
 
-const permitted: Judged = { ok: true };
+/** A write that landed is answered once this node has folded it. */
+const foldWaitMs = freshnessWaitMs * 4;
 
-/** A read of the log that failed: 503, as when it takes no append. */
-class LogUnreadableError extends Error {}
+const unordered: Leave = () => undefined;
 
-async function readLastOf(log: EventLog, stream: StreamName): Promise<RecordedEvent | undefined> {
-  try {
-    return await log.readLast(stream);
-  } catch (cause) {
-    if (cause instanceof LogCorruptError) throw cause;
-    throw new LogUnreadableError(`${stream} cannot be read`, { cause });
-  }
+/** The answer to the write that made a token is the only one that shows it. */
+function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
+  return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
+}
+
+function streamOf(type: ResourceType, name: string): StreamName {
+  return streamName(`object:${type.key}/${name}`);
+}
+
+function baseOf({ stream, state }: Target): { readonly me: StreamName; readonly base: ExpectedRevision } {
+  return { me: stream, base: expectedOf(state) };
 }
 
 function refusalOf(decision: Decision, name: string): WriteOutcome {
@@ -269,29 +282,6 @@ function refusalOf(decision: Decision, name: string): WriteOutcome {
   return decision;
 }
 
-function expectedOf(state: State): ExpectedRevision {
-  return state.kind === 'absent' ? 'absent' : state.revision;
-}
-
 function isGenerated(command: Command): boolean {
   return command.type === 'create' && nameOf(command.object, 'a') !== nameOf(command.object, 'b');
-}
-
-function rejected(rejection: Rejection): WriteOutcome {
-  return { ok: false, rejection };
-}
-
-function unavailable(): Rejection {
-  return { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 };
-}
-
-function tooLarge(bytes: number): Rejection {
-  const detail = `the object must be at most ${String(objectBytesMax)} bytes, is ${String(bytes)}`;
-  return { reason: 'invalid', detail, violations: [{ pointer: '', detail }] };
-}
-
-function taken(type: ResourceType, value: HeldValue, holder: StreamName): Rejection {
-  const name = holder.slice(holder.lastIndexOf('/') + 1);
-  const detail = `${value.index} must be unique among ${type.plural}: "${name}" has this value`;
-  return { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] };
 }

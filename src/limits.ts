@@ -55,6 +55,12 @@ export const writeAttemptsMax = 16;
 export const claimPendingWaitMs = 2_000;
 /** Writes waiting for the log at once: past it 429, so that memory stays bounded when the disk stalls. */
 export const writesInFlightMax = 4_096;
+/** Writes of one object that wait for their turn on a node (429 past it), and how long one waits before it goes ahead without. */
+export const writesWaitingPerObjectMax = 1_024;
+export const writeTurnWaitMs = 10_000;
+/** Races lost to other nodes after which the next try is put off, and by how much at most: bursts elsewhere are outlasted. */
+export const writeLossesAtOnce = 3;
+export const writeLossWaitMsMax = 250;
 /** How long GET and LIST wait for a `resourceVersion` this node has not folded yet (504 past it). */
 export const freshnessWaitMs = 2_000;
 

@@ -2,6 +2,7 @@ import type { Refused } from './command/refuse.ts';
 import type { EventMetadata } from './command/event.ts';
 import type { Kept, Strategy, Withheld } from './command/strategy.ts';
 import type { Subject } from './command/subject.ts';
+import type { StreamName } from './log/log.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceObject } from './resource/object.ts';
 
@@ -26,7 +27,8 @@ export type DecidedChange = {
   readonly isNewPassword: boolean;
 };
 
-export type Judged = Refused | { readonly ok: true; readonly release?: (() => void) | undefined };
+/** `guard`: it takes something away that must not be lost altogether, so the judgement counts only for whoever holds this guard. */
+export type Judged = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & { readonly guard?: StreamName | undefined };
 
 /** Keeps what must not stand in an object (consistency protocol, 1: an orphan is harmless, as nothing names it). */
 export type SecretKeeper = {

@@ -1,13 +1,13 @@
 import { test } from 'tap';
 
-import { generateNameAttemptsMax, objectBytesMax, writeAttemptsMax } from '../src/limits.ts';
+import { generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesWaitingPerObjectMax, writeTurnWaitMs } from '../src/limits.ts';
 import { claimStream } from '../src/claims.ts';
 import type { Command, WriteOutcome } from '../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../src/command/event.ts';
 import { decodeMetadata, encodeEvent } from '../src/log/event-codec.ts';
 import { body, collect, create, created, jsonPatch, merge, put, remove, updated, valuesOf, widget, widgets } from './support/given.ts';
 import { idOf } from './support/id-of.ts';
-import { shown, streamOf, tally, verdict, Writing } from './support/writing.ts';
+import { altered, shown, streamOf, tally, verdict, Writing } from './support/writing.ts';
 
 const metadata: EventMetadata = { actor: 'another', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
 
@@ -60,15 +60,38 @@ test('patches without a precondition all land, as many as there are attempts', a
   t.equal(writing.object()?.metadata.version, writeAttemptsMax);
 });
 
-test('more racing patches than attempts land or are told of the conflict, and none is lost', async (t) => {
+test('far more racing patches than attempts all land, in the order they came', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
-  const outcomes = await writing.race(many(3 * writeAttemptsMax, addLabel));
-  const landed = outcomes.flatMap((outcome, place) => (outcome.ok ? [`l${String(place)}`] : []));
-  t.ok(landed.length >= writeAttemptsMax, `${String(landed.length)} landed`);
-  t.equal(tally(outcomes)['stale-version'], outcomes.length - landed.length);
-  t.strictSame(Object.keys(writing.object()?.metadata.labels ?? {}).sort(), [...landed].sort());
-  t.equal(writing.object()?.metadata.version, landed.length);
+  const outcomes = await writing.race(many(4 * writeAttemptsMax, addLabel));
+  t.strictSame(outcomes.map((outcome) => shown(outcome).metadata.version), outcomes.map((_, place) => place + 1));
+  t.equal(Object.keys(writing.object()?.metadata.labels ?? {}).length, 4 * writeAttemptsMax);
+});
+
+test('of one object so many writes wait and no more', async (t) => {
+  const writing = await Writing.open(t);
+  await writing.write(create(body()));
+  const outcomes = await writing.race(many(writesWaitingPerObjectMax + 2, () => merge({})));
+  t.strictSame(tally(outcomes), { ok: writesWaitingPerObjectMax + 1, 'too-many-requests': 1 });
+  t.match(outcomes.at(-1), { rejection: { detail: 'too many writes of this object are waiting' } });
+});
+
+test('whoever has waited too long for the ones before goes ahead without', async (t) => {
+  let isStuck = true;
+  const stuck: (() => void)[] = [];
+  const writing = await Writing.open(t, { through: (log) => altered(log, {
+    append: async (...call) => {
+      if (isStuck && call[2] === 0) await new Promise<void>((go) => { isStuck = false; stuck.push(go); });
+      return log.append(...call);
+    },
+  }) });
+  await writing.write(create(body()));
+  const first = writing.race([addLabel(1)]);
+  const before = writing.clock.monotonic();
+  t.equal(verdict(await writing.write(addLabel(2))), 'ok');
+  t.ok(writing.clock.monotonic() - before >= writeTurnWaitMs);
+  for (const go of stuck) go();
+  t.match(shown((await first)[0]!), { metadata: { version: 2, labels: { l1: 'x', l2: 'x' } } });
 });
 
 test('a patch that sets a version is not tried again on a later one', async (t) => {

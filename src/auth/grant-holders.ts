@@ -1,17 +1,25 @@
 import { superRole } from '../access/standing-roles.ts';
 import { refuse } from '../command/refuse.ts';
+import { streamName } from '../log/log.ts';
+import type { ResourceObject } from '../resource/object.ts';
 import type { DecidedChange, Judged } from '../write-rules.ts';
 import type { PermissionReader } from './permission-reader.ts';
 import { roleBindingKey, userKey } from './types/platform-types.ts';
 import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
-import { isDisabled } from './types/user-type.ts';
+import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
 
 type Holder = ReturnType<PermissionReader['holders']>[number];
 
 /** Whether a change ends that this user holds the role by this binding. */
 type Ends = (holder: Holder) => boolean;
 
-/** Keeps somebody a super administrator: what was judged and has not settled counts as done, so two changes cannot both pass. */
+/** Who takes away somebody's hold on the super role takes this guard first. */
+const guard = streamName('guard:super-administrators');
+
+/**
+ * Keeps somebody a super administrator: what was judged and has not settled counts as done, so two changes on this node cannot
+ * both pass. Between nodes a guard sees to that; of which change, the object's own stream alone tells, as these tables may lag.
+ */
 export class SuperHolders {
   readonly #permissions: PermissionReader;
   readonly #unsettled = new Set<Ends>();
@@ -23,6 +31,10 @@ export class SuperHolders {
   judge(change: DecidedChange): Judged {
     const ends = endedBy(change);
     if (ends === undefined) return { ok: true };
+    return { ...this.#judge(ends), guard: takesSupport(change) ? guard : undefined };
+  }
+
+  #judge(ends: Ends): Judged {
     // Counted even where nobody is one by it yet: whoever is made one meanwhile may be gone when both are done.
     const release = (): void => { this.#unsettled.delete(ends); };
     const holders = this.#permissions.holders(superRole);
@@ -37,11 +49,24 @@ export class SuperHolders {
   }
 }
 
+/** Whether what is changed may be what somebody holds the role by, and is no more: they are bound to it there, or can log in by it. */
+function takesSupport({ type, before, after }: DecidedChange): boolean {
+  if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;
+  if (type === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;
+  if (roleNameOf(before) !== superRole) return false;
+  const kept = boundToSuper(after);
+  return userNamesOf(before).some((user) => !kept.has(user));
+}
+
 function endedBy({ type, before, after }: DecidedChange): Ends | undefined {
   if (before === undefined) return undefined;
   const { name } = before.metadata;
   if (type === userKey) return after === undefined || isDisabled(after) ? ({ user }) => user === name : undefined;
   if (type !== roleBindingKey) return undefined;
-  const kept = new Set(after !== undefined && roleNameOf(after) === superRole ? userNamesOf(after) : []);
+  const kept = boundToSuper(after);
   return ({ binding, user }) => binding === name && !kept.has(user);
+}
+
+function boundToSuper(binding: ResourceObject | undefined): ReadonlySet<string> {
+  return new Set(binding !== undefined && roleNameOf(binding) === superRole ? userNamesOf(binding) : []);
 }

@@ -1,5 +1,5 @@
 import { unreachable } from '../base/unreachable.ts';
-import type { LogPosition, StreamRevision } from '../log/log.ts';
+import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { HeldValue, ObjectEvent } from './event.ts';
 
@@ -18,6 +18,11 @@ export type State =
   };
 
 export const initialState: State = { kind: 'absent' };
+
+/** What an append of what was decided on this state expects. */
+export function expectedOf(state: State): ExpectedRevision {
+  return state.kind === 'absent' ? 'absent' : state.revision;
+}
 
 /** The state after `event`. Total on whatever `decide` emits; a gap in revisions is a bug of the caller. */
 export function evolve(state: State, event: ObjectEvent, at: { readonly revision: StreamRevision; readonly position: LogPosition }): State {

@@ -9,8 +9,8 @@
 const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
 const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/plugin)\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
-/** `claims.ts` is the part of `execute.ts` that keeps unique values unique. */
-const services = '^src/(auth/|watch/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
+/** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
+const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/ui\\.ts$';
 const root = '^src/(main|serve|server|log-commands|log-place|compose-access|open-log|follow-log|readiness)\\.ts$';

@@ -1,0 +1,31 @@
+import type { WriteOutcome } from '../command/command.ts';
+import type { HeldValue } from '../command/event.ts';
+import { objectBytesMax, writeAttemptsMax } from '../limits.ts';
+import type { StreamName } from '../log/log.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+
+/** What the write door itself refuses, beside what is decided and judged. */
+type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
+
+export function unavailable(): Refusal {
+  return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 } };
+}
+
+export function tooMany(detail: string): Refusal {
+  return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds: 1 } };
+}
+
+export function keptChanging(): Refusal {
+  return { ok: false, rejection: { reason: 'stale-version', detail: `the object kept changing: gave up after ${String(writeAttemptsMax)} attempts` } };
+}
+
+export function tooLarge(bytes: number): Refusal {
+  const detail = `the object must be at most ${String(objectBytesMax)} bytes, is ${String(bytes)}`;
+  return { ok: false, rejection: { reason: 'invalid', detail, violations: [{ pointer: '', detail }] } };
+}
+
+export function taken(type: ResourceType, { value, holder }: { readonly value: HeldValue; readonly holder: StreamName }): Refusal {
+  const name = holder.slice(holder.lastIndexOf('/') + 1);
+  const detail = `${value.index} must be unique among ${type.plural}: "${name}" has this value`;
+  return { ok: false, rejection: { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] } };
+}
