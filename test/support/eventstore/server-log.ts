@@ -208,7 +208,9 @@ export class ServerLog {
   /** What a reader of the stream sees, as revisions from `first` to `last`. Undefined: there is no such stream, or it was deleted. */
   readable(name: string): { readonly tombstone: boolean; readonly first: number; readonly last: number } | undefined {
     const stream = this.#streams.get(name);
-    if (stream === undefined || isSoftDeleted(stream)) return undefined;
+    if (stream === undefined) return undefined;
+    if (lastRevision(stream) === tombstoneRevision) return { tombstone: true, first: 0, last: 0 };
+    if (isSoftDeleted(stream)) return undefined;
     const end = this.end;
     let index = stream.events.length - 1;
     while (index >= 0 && (stream.events[index]?.position ?? 0) >= end) index -= 1;
@@ -217,7 +219,7 @@ export class ServerLog {
     const { maxCount, maxAgeMs, truncateBefore } = stream.retention;
     let first = Math.max(stream.first, truncateBefore, last - maxCount + 1);
     if (maxAgeMs !== Infinity) while (first <= last && (eventAt(stream, first)?.createdMs ?? 0) <= this.#now() - maxAgeMs) first += 1;
-    return { tombstone: last === tombstoneRevision, first, last };
+    return { tombstone: false, first, last };
   }
 
   ofStream(name: string, revision: number): StoredEvent | undefined {
