@@ -1,0 +1,199 @@
+/** Nodes that come to a log that others have written, or come back to it: what they show before they know all of it, and after. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { basic } from '../support/ask.ts';
+import { eventsOf } from '../support/event-log.ts';
+import { spawnEventStore, type EventStoreProcess } from '../support/eventstore/eventstore-process.ts';
+import { NodeProcess } from './node-process.ts';
+import { widgetsPath } from './widget-model.ts';
+import { Writer } from './writer.ts';
+
+t.setTimeout(280_000);
+
+const writers = 32;
+
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-joining-'));
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  return folder;
+}
+
+type Given = { readonly store: EventStoreProcess; readonly folder: string; readonly first: NodeProcess };
+
+async function given(t: Test, { file }: { readonly file?: string } = {}): Promise<Given> {
+  const folder = folderOf(t);
+  const store = await spawnEventStore({ file: file ?? join(folder, 'log') });
+  t.teardown(async () => store.stop());
+  const first = await NodeProcess.start({ eventLog: store.url, folder, name: 'first' });
+  t.teardown(async () => first.kill());
+  return { store, folder, first };
+}
+
+/** Writers that go on until they are told to stop. */
+function writeOn(node: NodeProcess): { readonly written: (count: number) => Promise<void>; readonly stop: () => Promise<readonly Writer[]> } {
+  const progress = { count: 0, stopped: false, woken: (): void => undefined };
+  const crowd = Array.from({ length: writers }, (_, index) => new Writer(`w-${index.toString()}`, [node], 0));
+  const running = Promise.all(crowd.map(async (writer) => {
+    while (!progress.stopped) {
+      await writer.write(() => progress.stopped);
+      progress.count += 1;
+      progress.woken();
+    }
+  }));
+  return {
+    written: async (count) => {
+      const wanted = progress.count + count;
+      while (progress.count < wanted) await new Promise<void>((resolve) => { progress.woken = resolve; });
+    },
+    stop: async () => {
+      progress.stopped = true;
+      await running;
+      return crowd;
+    },
+  };
+}
+
+type Shown = { readonly metadata: { readonly resourceVersion: string } };
+
+/** Both show the same bytes once the second knows all that the first does. */
+async function agree(t: Test, one: NodeProcess, other: NodeProcess): Promise<void> {
+  for (const path of [widgetsPath, '/api/v1alpha1/users', '/api/v1alpha1/roles', '/api/v1alpha1/rolebindings', '/apis/plugin.svc.run/v1alpha1/plugins']) {
+    const { metadata: { resourceVersion } } = JSON.parse((await one.ask(path)).text) as Shown;
+    const [left, right] = await Promise.all([one, other].map(async (node) => node.ask(`${path}?resourceVersion=${resourceVersion}`)));
+    t.equal(left!.status, 200, `${path}: ${left!.text.slice(0, 200)}`);
+    const items = ({ text }: { readonly text: string }): string => text.slice(text.indexOf('"items":'));
+    t.equal(items(right!), items(left!), `${path}: the same bytes`);
+  }
+}
+
+/** Everything but a probe is told to come back, until it is ready; @returns what /readyz said on the way. */
+async function watchStart(t: Test, node: NodeProcess): Promise<readonly string[]> {
+  const said: string[] = [];
+  const state = { isReady: false };
+  const ready = node.ready().then(() => { state.isReady = true; });
+  await node.until('/healthz', ({ status }) => status === 200);
+  while (!state.isReady) {
+    const [read, write, told] = await Promise.all([
+      node.ask(widgetsPath), node.ask(`${widgetsPath}/nobody`, { method: 'DELETE' }),
+      node.ask('/readyz'),
+    ]);
+    if (told.status === 200) break;
+    said.push(told.text);
+    for (const { status, headers, text } of [read, write]) {
+      // It may have become ready between the two.
+      if (status === 503 ? headers['retry-after'] === undefined : (await node.ask('/readyz')).status !== 200) t.fail(`served before it was ready: ${status.toString()} ${text}`);
+    }
+  }
+  await ready;
+  return said;
+}
+
+t.test('a fresh node serves nothing before it has caught up with a log that is being written, and then the same', async (t) => {
+  const { store, folder, first } = await given(t);
+  const writing = writeOn(first);
+  await writing.written(3_000);
+  const second = await NodeProcess.launch({ eventLog: store.url, folder, name: 'second' });
+  t.teardown(async () => second.kill());
+  const said = await watchStart(t, second);
+  t.ok(said.length > 0, 'it was asked before it was ready');
+  t.ok(said.some((text) => /read models are catching up: \d+ %/u.test(text)), 'progress is told', { said: [...new Set(said)] });
+  const crowd = await writing.stop();
+  t.strictSame(crowd.flatMap(({ offences }) => offences), []);
+  await agree(t, first, second);
+  for (const node of [first, second]) await node.stop();
+});
+
+t.test('a node comes back with its read models, without them, and after it was killed', async (t) => {
+  const { store, folder, first } = await given(t);
+  const second = await NodeProcess.start({ eventLog: store.url, folder, name: 'second' });
+  t.teardown(async () => second.kill());
+  const ends = [
+    { what: 'stopped', end: async (node: NodeProcess) => node.stop() },
+    { what: 'killed', end: async (node: NodeProcess) => node.kill() },
+    { what: 'stopped, its read models lost', end: async (node: NodeProcess) => {
+      await node.stop();
+      rmSync(join(node.dataDir, 'read-models'), { recursive: true });
+    } },
+    { what: 'its whole DATA_DIR lost', end: async (node: NodeProcess) => {
+      await node.kill();
+      rmSync(node.dataDir, { recursive: true });
+    } },
+  ];
+  let coming = second;
+  for (const { what, end } of ends) {
+    await end(coming);
+    const writing = writeOn(first);
+    await writing.written(100);
+    await writing.stop();
+    // The same widgets again: their writers begin anew.
+    await first.ask(widgetsPath, { method: 'DELETE' });
+    coming = await coming.again();
+    const node = coming;
+    t.teardown(async () => node.kill());
+    await watchStart(t, coming);
+    t.comment(what);
+    await first.until(widgetsPath, ({ text }) => text.includes('"items":[]'));
+    await agree(t, first, coming);
+  }
+  for (const node of [first, coming]) await node.stop();
+});
+
+t.test('a node whose read models are of another log, or ahead of this one, does not start', async (t) => {
+  const { store, folder, first } = await given(t);
+  const writing = writeOn(first);
+  await writing.written(50);
+  await writing.stop();
+  await first.stop();
+  await store.stop();
+  const other = await spawnEventStore({ file: join(folder, 'another-log') });
+  t.teardown(async () => other.stop());
+  // Empty: it is founded, as nobody can know that it was not meant.
+  const founder = await NodeProcess.start({ eventLog: other.url, folder, name: 'founder' });
+  await founder.stop();
+  const refused = await first.again({ eventLog: other.url });
+  t.equal(await refused.exited, 2);
+  t.equal(refused.stdout(), '');
+  const lines = refused.stderr().trimEnd().split('\n').filter((line) => line.startsWith('ledgerplane: '));
+  t.equal(lines.length, 1);
+  t.match(lines[0], /read models do not belong to this log.*remove .*read-models/u);
+});
+
+t.test('a node that runs stops when its log is exchanged for another one', async (t) => {
+  const { store, folder, first } = await given(t);
+  const writing = writeOn(first);
+  await writing.written(20);
+  await writing.stop();
+  const port = store.port;
+  await store.stop();
+  const other = await spawnEventStore({ port, file: join(folder, 'another-log') });
+  t.teardown(async () => other.stop());
+  const ended = await first.exited;
+  t.not(ended, 0);
+  t.match(first.stderr(), /the log is not the one that was followed|do not belong to this log/u);
+});
+
+t.test('two nodes that begin at the same moment on an empty log found it once, make one administrator, and both serve', async (t) => {
+  const folder = folderOf(t);
+  const store = await spawnEventStore({ file: join(folder, 'log') });
+  t.teardown(async () => store.stop());
+  const nodes = await Promise.all(['first', 'second', 'third'].map(async (name) => NodeProcess.launch({ eventLog: store.url, folder, name, env: { ADMIN_PASSWORD: '' } })));
+  for (const node of nodes) t.teardown(async () => node.kill());
+  await Promise.all(nodes.map(async (node) => node.ready()));
+  const told = nodes.map((node) => node.stderr().split('\n').filter((line) => line.includes('super administrator') && line.includes('admin-password')));
+  t.equal(told.flat().length, 1, 'one of them tells where its password is', { told });
+  const made = nodes[told.findIndex(({ length }) => length > 0)]!;
+  const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
+  const answers = await Promise.all(nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })));
+  for (const { status, text } of answers) {
+    t.equal(status, 200);
+    t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
+  }
+  const founding = (await eventsOf(store.url)).filter(({ stream }) => stream === 'platform:log');
+  t.strictSame(founding.map(({ type }) => type), ['EpochStarted']);
+  for (const node of nodes) await node.stop();
+});
