@@ -6,7 +6,7 @@ import { Loader } from './load/loader.ts';
 import type { Result } from './result.ts';
 import { seed } from './subject/seed.ts';
 import { startSubject } from './subject/server.ts';
-import type { Subject } from './subject/server.ts';
+import type { Subject, SubjectOptions } from './subject/server.ts';
 
 export type Options = {
   /** A tenth of the load and of the objects: shows that the measures work, not what the figures are. */
@@ -57,9 +57,9 @@ export class Bench {
     return made;
   }
 
-  async start(dataDir: string): Promise<Subject> {
+  async start(dataDir: string, options: Pick<SubjectOptions, 'eventLog'> = {}): Promise<Subject> {
     const { profileDir } = this.#options;
-    const subject = await startSubject(dataDir, profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] });
+    const subject = await startSubject(dataDir, { ...options, ...(profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] }) });
     const tracked: Subject = {
       ...subject,
       stop: async () => {
@@ -72,8 +72,8 @@ export class Bench {
   }
 
   /** Runs `task` against a server on `dataDir`, which is stopped whatever comes of it. */
-  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>): Promise<T> {
-    const subject = await this.start(dataDir);
+  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>, options: Pick<SubjectOptions, 'eventLog'> = {}): Promise<T> {
+    const subject = await this.start(dataDir, options);
     try {
       return await task(subject);
     } finally {

@@ -6,6 +6,9 @@ import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
 import { create } from './measures/create.ts';
 import { decision } from './measures/decision.ts';
+import { eventStoreCatchUp } from './measures/eventstore-catch-up.ts';
+import { eventStoreCreate } from './measures/eventstore-create.ts';
+import { eventStoreReads } from './measures/eventstore-reads.ts';
 import { generator } from './measures/generator.ts';
 import { getOne } from './measures/get-one.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
@@ -19,7 +22,7 @@ import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion];
+const measures: readonly Measure[] = [generator, decision, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {

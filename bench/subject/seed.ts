@@ -21,11 +21,16 @@ const began = Date.parse('2026-01-01T00:00:00.000Z');
 export async function seed(dataDir: string, count: number): Promise<void> {
   await (await startSubject(dataDir)).stop();
   const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { throw error; } });
+  await appendWidgets(log, count);
+  await log.close();
+}
+
+/** … to a log that a server has founded. */
+export async function appendWidgets(log: EventLog, count: number): Promise<void> {
   for (let first = 0; first < count; first += appendsInFlight) {
     const size = Math.min(appendsInFlight, count - first);
     await Promise.all(Array.from({ length: size }, (_, index) => append(log, first + index)));
   }
-  await log.close();
 }
 
 async function append(log: EventLog, index: number): Promise<void> {

@@ -27,13 +27,20 @@ const startTimeoutMs = 600_000;
 /** Ends the server when its standard input does: with the bench, however that ends. */
 const endWithInput = `data:text/javascript,${encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();")}`;
 
-export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram }: { readonly nodeArgs?: readonly string[]; readonly program?: string } = {}): Promise<Subject> {
+export type SubjectOptions = {
+  readonly nodeArgs?: readonly string[];
+  readonly program?: string;
+  /** As EVENT_LOG takes it; the embedded log in `dataDir` when left out. */
+  readonly eventLog?: string;
+};
+
+export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog = 'embedded:' }: SubjectOptions = {}): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
     cwd: dirname(dataDir),
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn' },
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', EVENT_LOG: eventLog },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const { url, events } = await readyLine(child);
@@ -46,7 +53,7 @@ async function readyLine(child: ChildProcess): Promise<{ readonly url: string; r
   try {
     if (child.stdout === null) throw new Error('the server has no standard output');
     for await (const line of createInterface({ input: child.stdout })) {
-      const found = /^ledgerplane ready on (http:\S+) \(embedded log, (\d+) events, \d+ types\)$/u.exec(line);
+      const found = /^ledgerplane ready on (http:\S+) \((?:embedded log|EventStoreDB), (\d+) events, \d+ types\)$/u.exec(line);
       if (found !== null) return { url: found[1] ?? '', events: Number(found[2]) };
     }
   } finally {
