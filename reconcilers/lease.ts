@@ -12,8 +12,15 @@ export type Leadership = {
   subscribe(listener: (leads: boolean) => void): () => void;
 };
 
+/** Leadership that begins and ends. */
+export type Elector = Leadership & {
+  start(): void;
+  /** Leaves the lead to others. */
+  stop(): Promise<void>;
+};
+
 /** Of the only node of a log. */
-export const alwaysLeading: Leadership = { isLeader: () => true, subscribe: () => () => undefined };
+export const alwaysLeading: Elector = { isLeader: () => true, subscribe: () => () => undefined, start: () => undefined, stop: () => Promise.resolve() };
 
 export type LeaseDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
@@ -37,7 +44,7 @@ type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number
  * it first sent the last renewal that was acknowledged. So two that both believe to hold it need clocks that run unequally
  * (a machine that slept): it is an optimisation, and whoever follows it must be harmless when it is wrong.
  */
-export class LeaseElector implements Leadership {
+export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
   readonly #stopping = new AbortController();

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { Collector } from '../reconcilers/collector.ts';
-import { alwaysLeading, type Leadership } from '../reconcilers/lease.ts';
+import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
 import type { Authorize } from './auth/authorize.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -92,8 +92,8 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal } = options;
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
-  const core = composeCore(config, { stores, log, clock }, closers);
-  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, leadership: alwaysLeading, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
+  const core = composeCore(config, { stores, log, clock });
+  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
   const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
   const readiness = new Readiness(stores.eventLog);
@@ -107,8 +107,9 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, onFatal });
   // Closed last of these: requests in flight end only once their events are folded.
   closers.add(async () => follower.stop());
+  startCollector({ ...stores, ...core, ...core.edge }, closers);
   closers.add(async () => access.stop());
-  closers.add(async () => host.stop());
+  closers.add(async () => core.leadership.stop().then(async () => host.stop()));
   const url = await listen(http.server, config);
   closers.add(async () => {
     core.hub.closeAll();
@@ -119,6 +120,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
   access.open();
+  core.leadership.start();
   readiness.done('read models');
   await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.execute, reader: models, uuid: randomUUID });
   const { settled } = administer(access, log);
@@ -164,19 +166,22 @@ type Core = {
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly execute: Execute;
   readonly hub: WatchHub;
+  readonly leadership: Elector;
 };
 
-/** The write door, what reconciles and what watches: everything between the stores and the edge. */
-function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }, closers: Closers): Core {
+/** The write door, who leads and what watches: everything between the stores and the edge. */
+function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }): Core {
   const { eventLog, models } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
     rules: stores.access.rules, secrets: stores.access.secrets,
   });
-  startCollector({ ...stores, execute, leadership: alwaysLeading, clock, log: edge.log }, closers);
+  // An embedded log has one node: its directory is locked.
+  const leadership = stores.logName === 'embedded log' ? alwaysLeading
+    : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node will not lead: the lease cannot be read'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
-  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub };
+  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub, leadership };
 }
 
 function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, hub }: Core, authorize: Authorize): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
@@ -233,7 +238,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   return { eventLog, logName: opened.name, answeredAgain: () => answers, models, registry, access };
 }
 
-function startCollector({ models, registry, execute, leadership, clock, log }: Stores & { readonly execute: Execute; readonly leadership: Leadership; readonly clock: Clock; readonly log: PluginLogger }, closers: Closers): void {
+function startCollector({ models, registry, execute, leadership, clock, log }: Stores & Core['edge'] & Pick<Core, 'execute' | 'leadership'>, closers: Closers): void {
   const collector = new Collector({
     changes: models, reader: models, execute, leadership, clock, uuid: randomUUID,
     types: (key: TypeKey) => registry.byKey(key)?.type,
