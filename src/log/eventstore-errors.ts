@@ -69,7 +69,8 @@ function codedFault(error: DriverError): Fault {
 /** One line for operators. Messages of the driver name hosts and statuses; what it was given to log in with is in none. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
-  const line = text.split('\n', 1)[0] ?? '';
+  // A status is for machines, and what was noted while a name was resolved is mostly nothing.
+  const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
   if (line === '') return 'the server gave no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
