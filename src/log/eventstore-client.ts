@@ -1,19 +1,28 @@
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { ChannelCredentialOptions } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
 
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
 import { logCloseMs } from './eventstore-limits.ts';
+import { streamPrefix } from './eventstore-record.ts';
+import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from './log.ts';
 
 /** A stream of the driver's that ends when this side ends it. */
 type Ending = { end(): unknown; once(event: 'close', listener: () => void): unknown };
 
 type Closing = { close(): void };
+
+/** A call whose answers are objects. To cancel it is how it ends. */
+export type SubscriptionCall = Readable & { cancel(): void };
 
 /** The driver's client, and what it lacks: to be asked whether it answers, and to let go of its sockets. */
 export class LogClient extends EventStoreDBClient {
@@ -50,6 +59,20 @@ export class LogClient extends EventStoreDBClient {
     stream.once('close', () => this.#open.delete(stream));
   }
 
+  /**
+   * Subscribes to our streams' events behind a position. `attach` gets the call in the turn it is made, as a call that
+   * fails at once has failed before whoever waits for it goes on.
+   */
+  async subscribe(after: bigint | 'start', attach: (call: SubscriptionCall) => void): Promise<void> {
+    const request = subscriptionRequest(after);
+    await this.GRPCStreamCreator(StreamsClient, 'subscribe', (client) => {
+      const call = client.makeServerStreamRequest(StreamsService.read.path, StreamsService.read.requestSerialize, decodeAnswer, request,
+        ...this.callArguments({}, { deadline: Infinity }));
+      attach(call);
+      return call;
+    })();
+  }
+
   /** Asks the server what it can do, which the driver does before its first append anyway. */
   async warmUp(): Promise<void> {
     await this.capabilities;
@@ -70,6 +93,35 @@ export class LogClient extends EventStoreDBClient {
     await Promise.race([Promise.all(ended), delay(clock, logCloseMs)]);
     await this.cut(clock);
   }
+}
+
+function subscriptionRequest(after: bigint | 'start'): streams.ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions();
+  if (after === 'start') {
+    all.setStart(new shared.Empty());
+  } else {
+    const position = new streams.ReadReq.Options.Position();
+    position.setCommitPosition(after.toString());
+    position.setPreparePosition(after.toString());
+    all.setPosition(position);
+  }
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
+  expression.setPrefixList([streamPrefix]);
+  const filter = new streams.ReadReq.Options.FilterOptions();
+  filter.setStreamIdentifier(expression);
+  filter.setCount(new shared.Empty());
+  // Checkpoints run ahead of the reader and are of no use here: the fewer the better.
+  filter.setCheckpointintervalmultiplier(1_000);
+  const ids = new streams.ReadReq.Options.UUIDOption();
+  ids.setString(new shared.Empty());
+  const options = new streams.ReadReq.Options();
+  options.setAll(all);
+  options.setSubscription(new streams.ReadReq.Options.SubscriptionOptions());
+  options.setFilter(filter);
+  options.setUuidOption(ids);
+  const request = new streams.ReadReq();
+  request.setOptions(options);
+  return request;
 }
 
 function channelOptions({ tls, tlsCAFile, userCertFile, userKeyFile }: EventStoreUrl): ChannelCredentialOptions {

@@ -6,7 +6,8 @@ import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
 import type { Reads } from './eventstore-reads.ts';
-import { Batches, DriverSubscription, records } from './eventstore-subscription.ts';
+import { storedRecord } from './eventstore-record.ts';
+import { Batches, LiveSubscription } from './eventstore-subscription.ts';
 import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from './log.ts';
 import type { CategoryFilter, LogPosition, RecordedEvent } from './log.ts';
 
@@ -109,7 +110,7 @@ class Reader {
     if (this.#began) this.#context.onResubscribed();
     this.#began = true;
     this.#batches.restart();
-    const subscription = new DriverSubscription(client(), this.#batches.seen, () => { contact.worked(); });
+    const subscription = new LiveSubscription(client(), this.#batches.seen, () => { contact.worked(); });
     const stir = (): void => { subscription.stir(); };
     this.#plan.signal?.addEventListener('abort', stir);
     closing.addEventListener('abort', stir);
@@ -129,11 +130,11 @@ class Reader {
   }
 
   /** Everything that has come. */
-  *#drain(subscription: DriverSubscription): Generator<readonly RecordedEvent[], void, undefined> {
+  *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
     for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
       this.#failures = 0;
-      const record = records(taken);
+      const record = storedRecord(taken);
       if (record === undefined) continue;
       const { position } = record.event;
       const full = end !== undefined && position > end ? undefined : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });

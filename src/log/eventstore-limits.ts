@@ -18,8 +18,8 @@ export const logReadAttemptsMax = 3;
 export const logLookUpsMax = 7;
 /** How long a closing log waits for the answers in flight, and then for its connections to end. */
 export const logCloseMs = 3_000;
-/** Events the driver of a remote log holds for a reader that is behind, in each of its two buffers. */
-export const logDriverEventsMax = 64;
+/** Events received for a reader that is behind, before the server is told to wait. */
+export const logDriverEventsMax = 256;
 /** Events read backward at once in search of the last one of ours; the first look is for a few. */
 export const logHeadScanEventsMin = 8;
 export const logHeadScanEventsMax = 1_024;

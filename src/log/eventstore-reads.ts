@@ -7,7 +7,7 @@ import { askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
-import { positionOf, storedRecord, streamPrefix } from './eventstore-record.ts';
+import { rawRecord, storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { DriverRecord } from './eventstore-record.ts';
 import { LogCorruptError, UnknownPositionError, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
@@ -62,8 +62,8 @@ export class Reads {
         end = page[0]?.position?.commit ?? -1n;
         if (end < this.#scanned) this.#forget();
       }
-      const last = page.find((record) => record.streamId.startsWith(streamPrefix) && storedRecord(record) !== undefined);
-      if (last !== undefined) return this.#remember(end, positionOf(last));
+      const found = firstOfOurs(page);
+      if (found !== undefined) return this.#remember(end, found.position);
       const oldest = page.at(-1)?.position;
       if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
       from = oldest;
@@ -102,7 +102,7 @@ export class Reads {
     }
     const [record] = answer;
     if (record?.event === undefined) return 'end';
-    const stored = storedRecord(record.event);
+    const stored = storedRecord(rawRecord(record.event));
     return stored?.event.position === position ? stored.event : 'later';
   }
 
@@ -171,6 +171,14 @@ export class Reads {
   }
 }
 
+function firstOfOurs(page: readonly DriverRecord[]): RecordedEvent | undefined {
+  for (const record of page) {
+    const found = record.streamId.startsWith(streamPrefix) ? storedRecord(rawRecord(record)) : undefined;
+    if (found !== undefined) return found.event;
+  }
+  return undefined;
+}
+
 function ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
-  return answer.flatMap(({ event }) => (event === undefined ? undefined : storedRecord(event)?.event) ?? []);
+  return answer.flatMap(({ event }) => (event === undefined ? undefined : storedRecord(rawRecord(event))?.event) ?? []);
 }

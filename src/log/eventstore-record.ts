@@ -12,6 +12,8 @@ import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './lo
  */
 export const streamPrefix = 'ledgerplane-';
 
+const nothing = new Uint8Array();
+
 /** Before metadata that is no JSON object there is no room for the mark: it is kept in base64 beside it. */
 const packed = '$bytes';
 
@@ -21,6 +23,20 @@ export type StoredRecord = {
   readonly event: RecordedEvent;
   /** Of an append of several events; undefined: it was the only one. */
   readonly place: Place | undefined;
+};
+
+/** An event as the protocol has it. */
+export type RawRecord = {
+  readonly streamId: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly type: string;
+  /** Otherwise JSON, which is not how we write. */
+  readonly isBytes: boolean;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+  readonly commit: bigint;
+  readonly prepare: bigint;
 };
 
 /** What is taken of the driver's recorded events. */
@@ -34,8 +50,8 @@ export type DriverRecord = {
   readonly position?: { readonly commit: bigint; readonly prepare: bigint };
 };
 
-/** The most a place in the log can be: servers before 22.6 give it for every event that is read from its stream. */
-const noPosition = 0x7fff_ffff_ffff_ffffn;
+/** The most a place in the log can be: servers before 22.6 give more for every event that is read from its stream. */
+const positionMax = 0x7fff_ffff_ffff_ffffn;
 
 /** @throws RangeError when the server would not take it, before any of it is sent. */
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
@@ -82,16 +98,26 @@ function isJsonObject(text: Buffer): boolean {
   }
 }
 
+/** The driver has parsed the metadata. Ours came from `JSON.stringify`, so it goes back to the same bytes. */
+export function rawRecord({ streamId, id, revision, type, data, metadata, position }: DriverRecord): RawRecord {
+  const { commit, prepare } = position ?? { commit: positionMax + 1n, prepare: positionMax + 1n };
+  const isBytes = data instanceof Uint8Array;
+  return { streamId, id, revision: Number(revision), type, isBytes, data: isBytes ? data : nothing, metadata: metadataBytes(metadata), commit, prepare };
+}
+
+function metadataBytes(metadata: unknown): Uint8Array {
+  if (metadata === undefined) return nothing;
+  return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
+}
+
 /** Undefined for an event of somebody else's. */
-export function storedRecord(driver: DriverRecord): StoredRecord | undefined {
-  const stream = streamOf(driver.streamId);
+export function storedRecord(raw: RawRecord): StoredRecord | undefined {
+  const stream = streamOf(raw.streamId);
   if (stream === undefined) return undefined;
-  const { metadata, place } = metadataOf(driver);
-  const event = {
-    id: driver.id, type: driver.type, data: dataOf(driver), metadata, stream,
-    revision: streamRevision(Number(driver.revision)), position: positionOf(driver),
-  };
-  return { event, place };
+  const { id, type, data } = raw;
+  if (!raw.isBytes) throw new LogCorruptError(`event ${id} was not written as bytes`);
+  const { metadata, place } = unmarked(raw);
+  return { event: { id, type, data, metadata, stream, revision: streamRevision(raw.revision), position: positionOf(raw) }, place };
 }
 
 function streamOf(streamId: string): StreamName | undefined {
@@ -100,31 +126,33 @@ function streamOf(streamId: string): StreamName | undefined {
   return /^[a-z]+:./su.test(name) ? name as StreamName : undefined;
 }
 
-export function positionOf({ id, position }: Pick<DriverRecord, 'id' | 'position'>): LogPosition {
-  if (position === undefined || position.commit > noPosition) throw new LogCorruptError(`event ${id} has no position: the server is older than 22.6`);
-  if (position.commit !== position.prepare) throw new LogCorruptError(`event ${id} was written in a transaction, which this program never does`);
-  return logPosition(position.commit + 1n);
+function positionOf({ id, commit, prepare }: RawRecord): LogPosition {
+  if (commit > positionMax) throw new LogCorruptError(`event ${id} has no position: the server is older than 22.6`);
+  if (commit !== prepare) throw new LogCorruptError(`event ${id} was written in a transaction, which this program never does`);
+  return logPosition(commit + 1n);
 }
 
-function dataOf({ id, data }: DriverRecord): Uint8Array {
-  if (data instanceof Uint8Array) return data;
-  throw new LogCorruptError(`event ${id} was not written as bytes`);
-}
+const markStart = Buffer.from('{"$append":"');
+const [comma, brace] = [0x2c, 0x7b];
 
-const nothing = new Uint8Array();
-
-/** The driver has parsed what it could. Ours came from `JSON.stringify`, so it goes back to the same bytes. */
-function metadataOf({ id, metadata }: DriverRecord): { readonly metadata: Uint8Array; readonly place: Place | undefined } {
-  if (metadata === undefined) return { metadata: nothing, place: undefined };
-  if (metadata instanceof Uint8Array) return { metadata, place: undefined };
-  if (!hasMark(metadata)) return { metadata: Buffer.from(JSON.stringify(metadata)), place: undefined };
-  const { $append, ...rest } = metadata;
-  const [, index, of] = /^([1-9]\d{0,6})\/([1-9]\d{0,6})$/u.exec(String($append)) ?? [];
+function unmarked({ id, metadata }: RawRecord): { readonly metadata: Uint8Array; readonly place: Place | undefined } {
+  if (metadata[2] !== markStart[2] || markStart.compare(metadata, 0, markStart.length) !== 0) return { metadata, place: undefined };
+  const text = Buffer.from(metadata.buffer, metadata.byteOffset, metadata.length);
+  const end = text.indexOf('"', markStart.length);
+  const [, index, of] = /^([1-9]\d{0,6})\/([1-9]\d{0,6})$/u.exec(text.toString('latin1', markStart.length, end)) ?? [];
   if (index === undefined || Number(index) > Number(of)) throw new LogCorruptError(`event ${id} does not say where in its append it stands`);
-  const bytes = typeof rest[packed] === 'string' ? Buffer.from(rest[packed], 'base64') : Buffer.from(JSON.stringify(rest));
-  return { metadata: bytes, place: { index: Number(index), of: Number(of) } };
+  return { metadata: restOf(text, end + 1), place: { index: Number(index), of: Number(of) } };
 }
 
-function hasMark(metadata: unknown): metadata is { readonly $append: unknown; readonly [packed]?: unknown } {
-  return typeof metadata === 'object' && metadata !== null && '$append' in metadata;
+/** The other members, or the bytes that stand in for them. */
+function restOf(text: Buffer, at: number): Uint8Array {
+  if (text[at] !== comma) return Buffer.concat([text.subarray(0, 1), text.subarray(at)]);
+  const packedStart = `"${packed}":"`;
+  if (text.toString('latin1', at + 1, at + 1 + packedStart.length) === packedStart) {
+    return Buffer.from(text.toString('latin1', at + 1 + packedStart.length, text.length - 2), 'base64');
+  }
+  // The brace takes the comma's place.
+  const rest = Buffer.from(text.subarray(at));
+  rest[0] = brace;
+  return rest;
 }

@@ -1,40 +1,75 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { streamNameFilter } from '@eventstore/db-client';
-import type { AllStreamResolvedEvent, AllStreamSubscription } from '@eventstore/db-client';
+import { convertToCommandError } from '@eventstore/db-client';
 
-import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits.ts';
-import type { LogClient } from './eventstore-client.ts';
+import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../limits.ts';
+import type { LogClient, SubscriptionCall } from './eventstore-client.ts';
 import { logDriverEventsMax } from './eventstore-limits.ts';
-import { storedRecord, streamPrefix } from './eventstore-record.ts';
-import type { StoredRecord } from './eventstore-record.ts';
+import type { RawRecord, StoredRecord } from './eventstore-record.ts';
+import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent } from './log.ts';
 
-/** One subscription of the driver's: events are taken from it at the reader's pace, and what is not taken stays on the server. */
-export class DriverSubscription {
-  readonly #subscription: AllStreamSubscription;
+/** One subscription: events are taken from it at the reader's pace, and what is not taken stays on the server. */
+export class LiveSubscription {
+  readonly #onConfirmed: () => void;
+  #call: SubscriptionCall | undefined;
   #ended: Error | undefined;
+  #closed = false;
+  /** What has come, from `#next` on. */
+  #queue: RawRecord[] = [];
+  #next = 0;
+  #bytes = 0;
+  #paused = false;
   #wake: (() => void) | undefined;
   /** Something may have come since the last wait. */
   #stirred = false;
 
   constructor(client: LogClient, after: LogPosition, onConfirmed: () => void) {
-    const fromPosition = after === logStart ? 'start' : { commit: after - 1n, prepare: after - 1n };
-    // Checkpoints are of no use here, as they run ahead of the reader: the fewer the better.
-    const filter = streamNameFilter({ prefixes: [streamPrefix], checkpointInterval: 1_000 });
-    this.#subscription = client.subscribeToAll({ fromPosition, filter }, { highWaterMark: logDriverEventsMax });
-    this.#subscription.on('confirmation', onConfirmed);
-    this.#subscription.on('readable', () => { this.stir(); });
-    this.#subscription.on('end', () => { this.#end(new Error('the server ended the subscription')); });
-    this.#subscription.on('close', () => { this.#end(new Error('the subscription was closed')); });
-    this.#subscription.on('error', (error: Error) => { this.#end(error); });
+    this.#onConfirmed = onConfirmed;
+    client.subscribe(after === logStart ? 'start' : after - 1n, (call) => { this.#attach(call); })
+      .catch((error: unknown) => { this.#end(error instanceof Error ? error : new Error('the driver failed without an error')); });
+  }
+
+  #attach(call: SubscriptionCall): void {
+    this.#call = call;
+    call.on('error', (error: Error) => { this.#end(convertToCommandError(error)); });
+    call.on('data', (answer: WireAnswer) => { this.#receive(answer); });
+    call.on('end', () => { this.#end(new Error('the server ended the subscription')); });
+    call.on('close', () => { this.#end(new Error('the subscription was closed')); });
+    if (this.#closed) this.#cancel(call);
+  }
+
+  #receive(answer: WireAnswer): void {
+    if (answer === 'other' || this.#closed) return;
+    if (answer === 'confirmed') {
+      this.#onConfirmed();
+      return;
+    }
+    this.#queue.push(answer);
+    this.#bytes += answer.data.length + answer.metadata.length;
+    if (!this.#paused && (this.#queue.length >= logDriverEventsMax || this.#bytes >= logReadAheadBytesMax)) {
+      this.#paused = true;
+      this.#call?.pause();
+    }
+    this.stir();
   }
 
   /** The next event that is here already. */
-  take(): AllStreamResolvedEvent | undefined {
-    const next: unknown = this.#subscription.read();
-    return isResolved(next) ? next : undefined;
+  take(): RawRecord | undefined {
+    const next = this.#queue[this.#next];
+    if (next !== undefined) {
+      this.#next += 1;
+      return next;
+    }
+    this.#queue = [];
+    this.#next = 0;
+    this.#bytes = 0;
+    if (this.#paused) {
+      this.#paused = false;
+      this.#call?.resume();
+    }
+    return undefined;
   }
 
   /** Why nothing will come any more. What came before can still be taken. */
@@ -46,8 +81,13 @@ export class DriverSubscription {
   async stirred(): Promise<void> {
     if (!this.#stirred) await new Promise<void>((resolve) => { this.#wake = resolve; });
     this.#wake = undefined;
-    // What came in one piece over the wire is told event by event: with a turn's patience it is one batch.
-    await nextTurn();
+    // What comes in one piece over the wire is told event by event: with some turns' patience it is one batch. A lone event
+    // waits for one turn.
+    let before: number;
+    do {
+      before = this.#queue.length;
+      await nextTurn();
+    } while (this.#queue.length > before && this.#queue.length < projectionBatchEventsMax);
     this.#stirred = false;
   }
 
@@ -57,19 +97,21 @@ export class DriverSubscription {
   }
 
   close(): void {
-    // It fails when there never was a connection; then there is nothing to cancel.
-    void this.#subscription.unsubscribe().catch(() => undefined);
-    this.#subscription.destroy();
+    this.#closed = true;
+    this.#queue = [];
+    if (this.#call !== undefined) this.#cancel(this.#call);
+  }
+
+  /** Not in the turn in which it was made: gRPC would forget it. */
+  #cancel(call: SubscriptionCall): void {
+    void nextTurn().then(() => { call.cancel(); });
+    call.resume();
   }
 
   #end(error: Error): void {
     this.#ended ??= error;
     this.stir();
   }
-}
-
-function isResolved(value: unknown): value is AllStreamResolvedEvent {
-  return typeof value === 'object' && value !== null;
 }
 
 export type Wanted = (stream: string) => boolean;
@@ -172,8 +214,4 @@ export class Batches {
   restart(): void {
     this.#partial = [];
   }
-}
-
-export function records(resolved: AllStreamResolvedEvent): StoredRecord | undefined {
-  return resolved.event === undefined ? undefined : storedRecord(resolved.event);
 }
