@@ -13,6 +13,7 @@ import { LogCopyError } from './log-copy-cursor.ts';
 import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
 import { isSamePlace, logPlace, withoutCredentials, type LogPlace } from './log-place.ts';
 import { describeLog } from './log-survey.ts';
+import { isStrayAppendReply } from './log/eventstore-stray.ts';
 import { UnsuitableLogError } from './log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from './log/log.ts';
 import { openLog } from './open-log.ts';
@@ -45,7 +46,7 @@ export const logCommands: LogCommands = {
   describe: async ({ log }: LogWish, surroundings) => {
     const place = wantedPlace(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
-      const lines = await describeLog(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, tell: (line) => { surroundings.notes.write(`${line}\n`); } });
+      const lines = await describeLog(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); } });
       surroundings.output.write([['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(8)}${value}\n`).join(''));
     });
   },
@@ -86,18 +87,27 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
     if (place.eventLog.kind === 'embedded') await lock(place, mustExist, locked);
+    let away = false;
     const { log } = await openLog(place, {
       clock: surroundings.clock, onFatal: (error) => { ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error })); },
-      onState: (state) => { surroundings.notes.write(`${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`); },
+      onState: (state) => {
+        // That a log answers is news only after it did not.
+        if (!state.reachable || away) surroundings.notes.write(`${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`);
+        away = !state.reachable;
+      },
     });
     opened.push(log);
     return log;
   };
+  // The driver throws where nobody can catch it: what was in flight is settled all the same.
+  const onStray = (error: unknown): void => { if (!isStrayAppendReply(error)) ending.abort(error); };
+  process.on('uncaughtException', onStray).on('unhandledRejection', onStray);
   try {
     await work({ signal: ending.signal, open });
   } catch (error) {
     throw failureOf(error, places);
   } finally {
+    process.off('uncaughtException', onStray).off('unhandledRejection', onStray);
     for (const log of opened) await log.close();
     for (const held of locked.values()) await held.release();
     port1.close();

@@ -1,12 +1,12 @@
-import type { Clock } from './base/clock.ts';
+import { delay, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
-import { logCopyStallMs } from './limits.ts';
+import { logCopyStallMs, logRetryMsMax, logRetryMsMin } from './limits.ts';
 import { EventCursor, LogCopyError, damaged, differenceOf, told } from './log-copy-cursor.ts';
 import { CopyPipeline } from './log-copy-pipeline.ts';
 import { CopyProgress } from './log-copy-progress.ts';
 import { appendPlatformEvent } from './log-epoch.ts';
-import { readFounding, type Founding } from './log/founded-log.ts';
-import { logStart, type EventLog, type LogPosition, type RecordedEvent } from './log/log.ts';
+import { readFounding, UnsuitableLogError, type Founding } from './log/founded-log.ts';
+import { LogCorruptError, LogRefusedError, LogReplacedError, logStart, type EventLog, type LogPosition, type RecordedEvent } from './log/log.ts';
 
 /**
  * A log copied into another one, event by event: ids, types, data, metadata, revisions and order are the source's. The log's
@@ -134,8 +134,8 @@ async function countSource({ source: log, progress, signal }: Copying, head: Log
 }
 
 /** Whatever was appended to it, a lease's renewal included, says that somebody serves from it. */
-async function assertNotGrown({ source: log }: Copying, { head }: Source, kind: 'refused' | 'failed'): Promise<void> {
-  if (await log.head() === head) return;
+async function assertNotGrown(copying: Copying, { head }: Source, kind: 'refused' | 'failed'): Promise<void> {
+  if (await patiently(copying, () => copying.source.head()) === head) return;
   throw new LogCopyError(kind, `the source has grown meanwhile, so a server runs on it: stop all of them, and copy again${kind === 'failed' ? '; what stands in the target is kept' : ''}`);
 }
 
@@ -143,12 +143,12 @@ async function assertNotGrown({ source: log }: Copying, { head }: Source, kind: 
 async function foundCopy(copying: Copying, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain } = source;
   await appendPlatformEvent(target, { type: 'EpochStarted', logId: copying.uuid(), domain, epoch: epoch + 1, reason: 'copied', copyOf: { logId, epoch } }, { ...copying, actor, expected: 'absent' });
-  return must(await targetFounding(target, source), 'it was founded');
+  return must(await patiently(copying, () => targetFounding(target, source)), 'it was founded');
 }
 
 async function finishCopy(copying: Copying, target: EventLog, { source, begun }: { readonly source: Source; readonly begun: Founding }): Promise<void> {
   if (await appendPlatformEvent(target, { type: 'CopyFinished', events: source.events }, { ...copying, actor, expected: begun.revision })) return;
-  const now = await targetFounding(target, source.founding);
+  const now = await patiently(copying, () => targetFounding(target, source.founding));
   if (now?.finished !== true || now.copied !== source.events) throw new LogCopyError('failed', 'something else writes to the target');
 }
 
@@ -173,8 +173,9 @@ async function copyRest(copying: Copying, { source, target }: Pair): Promise<voi
 type Standing = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
 
 /** How much of the source stands in the target, where that ends, and the source's first event after it. */
-async function comparePrefix({ progress, signal, tell }: Copying, { target, events }: { readonly target: EventLog; readonly events: EventCursor }): Promise<Standing> {
-  const head = await target.head();
+async function comparePrefix(copying: Copying, { target, events }: { readonly target: EventLog; readonly events: EventCursor }): Promise<Standing> {
+  const { progress, signal, tell } = copying;
+  const head = await patiently(copying, () => target.head());
   const found = new EventCursor(target, { side: 'target', after: logStart, until: head, signal });
   let standing = 0;
   try {
@@ -203,10 +204,11 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
 }
 
 /** Both from their beginnings: the same events in the same order, and no others. */
-async function verify({ source: log, progress, signal }: Copying, { source, target }: Pair): Promise<void> {
+async function verify(copying: Copying, { source, target }: Pair): Promise<void> {
+  const { source: log, progress, signal } = copying;
   progress.begin('verifying', source.events);
   const originals = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
-  const copies = new EventCursor(target, { side: 'target', after: logStart, until: await target.head(), signal });
+  const copies = new EventCursor(target, { side: 'target', after: logStart, until: await patiently(copying, () => target.head()), signal });
   try {
     for (let copied = await copies.next(); copied !== undefined; copied = await copies.next()) {
       assertSame(await originals.next(), copied);
@@ -219,6 +221,19 @@ async function verify({ source: log, progress, signal }: Copying, { source, targ
     await copies.close();
   }
   progress.end();
+}
+
+/** Once a copy is under way, a log that is away for a moment is asked again: what ends that is the standstill. */
+async function patiently<T>({ clock, signal }: Copying, ask: () => Promise<T>): Promise<T> {
+  for (let waitMs = logRetryMsMin; ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if ([LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError].some((kind) => error instanceof kind)) throw error;
+    }
+    await delay(clock, waitMs, signal);
+    signal.throwIfAborted();
+  }
 }
 
 /** A log that stops answering is waited for, and said; one that stays away ends the copy, which goes on when it is called again. */

@@ -3,7 +3,7 @@ import { CopyProgress } from './log-copy-progress.ts';
 import { FoundedLog, readFounding } from './log/founded-log.ts';
 import { logStart, type EventLog } from './log/log.ts';
 
-export type SurveyOptions = { readonly clock: Clock; readonly tell: (line: string) => void };
+export type SurveyOptions = { readonly clock: Clock; readonly tell: (line: string) => void; readonly signal: AbortSignal };
 
 /** What an operator asks of a log, as name and value. It is read to its end: what is damaged is found. */
 export async function describeLog(log: EventLog, options: SurveyOptions): Promise<readonly (readonly [string, string])[]> {
@@ -11,10 +11,11 @@ export async function describeLog(log: EventLog, options: SurveyOptions): Promis
   const progress = new CopyProgress(options);
   progress.begin('reading');
   let events = 0;
-  for await (const batch of log.readAll({ after: logStart })) {
+  for await (const batch of log.readAll({ after: logStart, signal: options.signal })) {
     events += batch.length;
     for (const _ of batch) progress.advance();
   }
+  options.signal.throwIfAborted();
   if (founding === undefined) return [['id', 'none: nothing was ever served from it'], ['events', events.toString()]];
   const { logId, domain, epoch, reason, finished, copyOf } = founding;
   const origin = copyOf === undefined ? reason : `${reason} from log ${copyOf.logId}, epoch ${copyOf.epoch.toString()}`;

@@ -20,10 +20,17 @@ export type EventDisk = {
 /** In memory: it survives the server's restart, not the process. */
 export function memoryDisk(): EventDisk {
   let events: StoredEvent[] = [];
+  let loads = 0;
   return {
-    load: () => Promise.resolve(events),
+    load: () => {
+      loads += 1;
+      return Promise.resolve([...events]);
+    },
     flush: async (appends) => {
+      const writer = loads;
       await nextTurn();
+      // A killed server's flush that was under way is gone with it: its successor has read the disk without it.
+      if (writer !== loads) return;
       for (const append of appends) events.push(...append);
     },
     clear: async () => {
