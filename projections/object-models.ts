@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../src/base/clock.ts';
 import { nameLengthMax } from '../src/limits.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
+import type { SecretReader } from '../src/read/secrets.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
@@ -24,7 +25,7 @@ type Waiter = { readonly position: LogPosition; readonly settle: (outcome: 'reac
  * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one turn:
  * rows and checkpoint commit, indexes follow, then the feed and the waiters, with no await between (consistency protocol, 2).
  */
-export class ObjectModels implements ObjectReader, ChangeFeed, Fold {
+export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly #tables: LmdbTables;
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;

@@ -7,6 +7,7 @@ import { SessionKeeper } from '../reconcilers/sessions.ts';
 import { superRole } from './access/standing-roles.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { createAuthorizer, type Authorize } from './auth/authorize.ts';
+import { Elsewhere } from './auth/elsewhere.ts';
 import { createGrantRules } from './auth/grant-rules.ts';
 import { OidcVerifier } from './auth/oidc.ts';
 import { Passwords } from './auth/password.ts';
@@ -45,12 +46,13 @@ export type AccessTables = {
 export function composeTables({ models, eventLog, clock, domain }: { readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string }): AccessTables {
   const permissions = new PermissionTables({ reader: models, feed: models, domain });
   const passwords = new Passwords();
-  return { permissions, rules: createGrantRules({ permissions, domain }), passwords, secrets: new Secrets(eventLog, clock, passwords) };
+  return { permissions, rules: createGrantRules({ permissions, domain }), passwords, secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }) };
 }
 
 export type AccessParts = {
   readonly config: Config;
   readonly tables: AccessTables;
+  readonly eventLog: EventLog;
   readonly models: ObjectModels;
   readonly registry: TypeRegistry;
   readonly execute: Execute;
@@ -110,10 +112,11 @@ export function composeAccess(parts: AccessParts): Access {
   };
 }
 
-function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, models, execute, clock, log }: AccessParts, typeOf: (key: TypeKey) => ResourceType): Authenticator {
+function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, eventLog, models, execute, clock, log }: AccessParts, typeOf: (key: TypeKey) => ResourceType): Authenticator {
   const onProblem = (problem: string): void => { log.error('the identity provider cannot be used', { problem }); };
   return new Authenticator({
     secrets, passwords, permissions, clock,
+    elsewhere: new Elsewhere({ log: eventLog, reader: models, secrets, users: userKey, clock }),
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
     noteUse: tokenUseWriter({
       execute, reader: models, tokens: typeOf(tokenKey), clock, uuid: randomUUID,

@@ -93,7 +93,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
   const core = composeCore(config, { stores, log, clock });
-  const access: Access = composeAccess({ config, tables: stores.access, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
+  const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
   const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
   const readiness = new Readiness(stores.eventLog);

@@ -1,10 +1,10 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
 import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits.ts';
-import { LogCorruptError } from '../log/log.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { isDigestOf, type Elsewhere } from './elsewhere.ts';
 import { LoginFailures } from './login-failures.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from './password.ts';
@@ -12,7 +12,7 @@ import type { PermissionReader, UserRecord } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
 import { isSessionGood, isStanding, isTokenGood, loggedIn } from './standing.ts';
-import { digestOf, uidOfToken } from './token-text.ts';
+import { uidOfToken } from './token-text.ts';
 
 export type AuthenticatorDependencies = {
   readonly secrets: Pick<Secrets, 'passwordHash' | 'tokenDigest'>;
@@ -21,6 +21,8 @@ export type AuthenticatorDependencies = {
   readonly clock: Clock;
   /** Of the identity provider that is configured, if one is. */
   readonly oidc?: OidcVerifier | undefined;
+  /** What other nodes have written and this one has not folded; undefined where there are none. */
+  readonly elsewhere?: Pick<Elsewhere, 'token' | 'hasNewsOf'> | undefined;
   /** A personal access token was used: called at most once a minute for each, and never waited for. */
   readonly noteUse: (tokenName: string) => void;
 };
@@ -36,9 +38,6 @@ type Remembered = { readonly answer: Verified; readonly until: number };
 const visiting: Authenticated = { ok: true, subject: visitor };
 const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
 const deadSession = unauthorized(`the cookie ${sessionCookie} is of no session, or of one that has ended: log in again`);
-
-/** Asked for in place of a user who is not there, so that the log is read all the same. */
-const nobody = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Credentials → subject (decision 7). What was verified once is remembered under a keyed hash, so that the hot path costs
@@ -86,24 +85,20 @@ export class Authenticator {
     if (passwords.isBusy()) return { ok: false, reason: 'too-many-requests', detail: 'too many log-ins at once', retryAfterSeconds: 1 };
     const waitSeconds = this.#failures.begin(username, address, clock.monotonic());
     if (waitSeconds > 0) return { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: waitSeconds };
-    const user = permissions.user(username);
-    const usable = user?.isDisabled === false && user.passwordRevision !== undefined ? user : undefined;
-    let stored: string | undefined;
-    try {
-      stored = await this.#hashOf(usable);
-    } catch (error) {
-      this.#failures.takeBack(username, address, clock.monotonic());
-      return unreadable(error);
-    }
-    if (!await passwords.verify(password, stored) || usable === undefined) return wrongPair;
-    this.#failures.takeBack(username, address, clock.monotonic());
-    return { ok: true, user: usable };
+    const verified = await this.#compare(username, password);
+    const again = !verified.ok && await this.#dependencies.elsewhere?.hasNewsOf(username) === true;
+    const answer = again ? await this.#compare(username, password) : verified;
+    if (answer.ok) this.#failures.takeBack(username, address, clock.monotonic());
+    return answer;
   }
 
-  async #hashOf(user: UserRecord | undefined): Promise<string | undefined> {
-    const { secrets } = this.#dependencies;
-    const hashed = await secrets.passwordHash(user?.uid ?? nobody, user?.passwordRevision ?? 0);
-    return user === undefined ? undefined : hashed;
+  async #compare(username: string, password: string): Promise<PasswordVerified> {
+    const { permissions, secrets, passwords } = this.#dependencies;
+    const user = permissions.user(username);
+    const usable = user?.isDisabled === false && user.passwordRevision !== undefined ? user : undefined;
+    const stored = usable?.passwordRevision === undefined ? undefined : secrets.passwordHash(usable.uid, usable.passwordRevision);
+    const isRight = await passwords.verify(password, stored);
+    return isRight && usable !== undefined ? { ok: true, user: usable } : wrongPair;
   }
 
   #recognize(shown: string, verify: () => Promise<Authenticated>): Authenticated | Promise<Authenticated> {
@@ -145,39 +140,36 @@ export class Authenticator {
   }
 
   async #verifyToken(text: string): Promise<Authenticated> {
-    const { permissions, clock } = this.#dependencies;
+    const { permissions, secrets, clock } = this.#dependencies;
     const uid = uidOfToken(text, 'pat');
-    const token = uid === undefined ? undefined : permissions.token(uid);
-    if (token === undefined || !isTokenGood(permissions, token, clock.now())) return badToken;
-    const isIssued = await this.#isIssued(text, token.uid);
-    if (typeof isIssued !== 'boolean') return isIssued;
+    if (uid === undefined) return badToken;
+    const found = permissions.token(uid);
+    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, badToken) : undefined;
+    if (unknown !== undefined) return unknown;
+    const token = found ?? permissions.token(uid);
+    if (token === undefined || !isTokenGood(permissions, token, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return badToken;
     const { name, roles, owner, ownerUid: userUid } = token;
-    const subject: UserSubject = { kind: 'user', name: owner, credential: { kind: 'token', uid: token.uid, userUid, name, roles } };
-    if (!isIssued || !this.isValid(subject)) return badToken;
-    this.#noteUse(token.uid, name);
-    return { ok: true, subject };
+    this.#noteUse(uid, name);
+    return { ok: true, subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } } };
   }
 
   async #verifySession(text: string): Promise<Authenticated> {
-    const { permissions, clock } = this.#dependencies;
+    const { permissions, secrets, clock } = this.#dependencies;
     const uid = uidOfToken(text, 'ses');
-    const session = uid === undefined ? undefined : permissions.session(uid);
-    if (session === undefined || !isSessionGood(permissions, session, clock.now())) return deadSession;
-    const isIssued = await this.#isIssued(text, session.uid);
-    if (typeof isIssued !== 'boolean') return isIssued;
-    const subject: UserSubject = { kind: 'user', name: session.user, credential: { kind: 'session', uid: session.uid, userUid: session.userUid } };
-    return isIssued && this.isValid(subject) ? { ok: true, subject } : deadSession;
+    if (uid === undefined) return deadSession;
+    const found = permissions.session(uid);
+    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, deadSession) : undefined;
+    if (unknown !== undefined) return unknown;
+    const session = found ?? permissions.session(uid);
+    if (session === undefined || !isSessionGood(permissions, session, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return deadSession;
+    return { ok: true, subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } } };
   }
 
-  /** Whether this very text is the one that was issued for the object of that uid. */
-  async #isIssued(text: string, uid: string): Promise<boolean | NotAuthenticated> {
-    try {
-      const digest = await this.#dependencies.secrets.tokenDigest(uid);
-      const [shown, issued] = [Buffer.from(digestOf(text), 'hex'), Buffer.from(digest ?? '', 'hex')];
-      return shown.length === issued.length && timingSafeEqual(shown, issued);
-    } catch (error) {
-      return unreadable(error);
-    }
+  /** What to answer a text whose object is not known here; undefined once it may be. */
+  async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
+    const found = await this.#dependencies.elsewhere?.token(uid, text) ?? 'never-issued';
+    if (found === 'look-again') return undefined;
+    return found === 'undecided' ? undecided : refused;
   }
 
   #noteUse(uid: string, name: string): void {
@@ -211,12 +203,6 @@ export class Authenticator {
 function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {
   const oldest = map.size >= max ? map.keys().next() : undefined;
   if (oldest?.done === false) map.delete(oldest.value);
-}
-
-/** A log that cannot be read now is no wrong password; one that is damaged is told as the bug it is. */
-function unreadable(error: unknown): NotAuthenticated {
-  if (error instanceof LogCorruptError) throw error;
-  return undecided;
 }
 
 type BasicPair = { readonly username: string; readonly password: string };

@@ -5,25 +5,35 @@ import type { EventMetadata, SecretEvent } from '../command/event.ts';
 import type { Withheld } from '../command/strategy.ts';
 import { writeAttemptsMax } from '../limits.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
-import { LogCorruptError, streamName, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
+import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
+import type { SecretReader } from '../read/secrets.ts';
 import type { SecretKeeper } from '../write-rules.ts';
 import { Passwords } from './password.ts';
 import { digestOf, drawToken } from './token-text.ts';
 
+export type SecretsDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readLast'>;
+  readonly clock: Clock;
+  readonly folded: SecretReader;
+  readonly passwords?: Passwords;
+};
+
 type KeptOutcome = Awaited<ReturnType<SecretKeeper['keep']>>;
 
 /**
- * Password hashes and token digests, in the stream `secret:<uid>` of the object they belong to: no read model holds them, so
- * no API, watch or list can show one. They are read from the log itself, which a credential that is used does once a minute.
+ * Password hashes and token digests, in the stream `secret:<uid>` of the object they belong to. They are folded into a table
+ * that no API, watch or list reads, so that whoever has a credential can use it while the log does not answer.
  */
 export class Secrets implements SecretKeeper {
-  readonly #log: EventLog;
+  readonly #log: SecretsDependencies['log'];
   readonly #clock: Clock;
+  readonly #folded: SecretReader;
   readonly #passwords: Passwords;
 
-  constructor(log: EventLog, clock: Clock, passwords: Passwords = new Passwords()) {
+  constructor({ log, clock, folded, passwords = new Passwords() }: SecretsDependencies) {
     this.#log = log;
     this.#clock = clock;
+    this.#folded = folded;
     this.#passwords = passwords;
   }
 
@@ -37,16 +47,18 @@ export class Secrets implements SecretKeeper {
     return this.#append(streamOf(uid), { type: 'PasswordSet', hash: await this.#passwords.hash(withheld.text) }, metadata);
   }
 
-  /** The hash kept at exactly this revision, which an event of the user's names; undefined when there is none. */
-  async passwordHash(uid: string, revision: number): Promise<string | undefined> {
-    const [recorded] = await this.#log.readStream(streamOf(uid), { from: streamRevision(revision), limit: 1 });
-    if (recorded?.revision !== revision) return undefined;
-    const { event } = decodeEvent(recorded);
-    return event.type === 'PasswordSet' ? event.hash : undefined;
+  /** The hash kept at exactly this revision, which an event of the user's names: whoever knows that event has folded the hash. */
+  passwordHash(uid: string, revision: number): string | undefined {
+    return this.#folded.passwordHash(uid, revision);
   }
 
-  /** The digest of the text issued for a token or a session. */
-  async tokenDigest(uid: string): Promise<string | undefined> {
+  /** The digest of the text issued for a token or a session that this node knows. */
+  tokenDigest(uid: string): string | undefined {
+    return this.#folded.tokenDigest(uid);
+  }
+
+  /** The same of one that this node need not know yet: read from the log itself. */
+  async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
     return event?.type === 'TokenIssued' ? event.digest : undefined;

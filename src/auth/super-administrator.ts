@@ -50,7 +50,7 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
 async function comparePassword({ permissions, secrets, passwords, password }: AdministratorOptions): Promise<readonly string[]> {
   if (password === undefined) return [];
   const user = permissions.user(administrator);
-  const stored = user?.passwordRevision === undefined ? undefined : await secrets.passwordHash(user.uid, user.passwordRevision);
+  const stored = user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
   if (stored !== undefined && await passwords.verify(password, stored)) return [];
   return [`ADMIN_PASSWORD counts at the first start only: the password of "${administrator}" is unchanged`];
 }

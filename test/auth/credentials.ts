@@ -8,6 +8,7 @@ import type { SessionRecord, TokenRecord, UserRecord } from '../../src/auth/perm
 import { Secrets } from '../../src/auth/secrets.ts';
 import type { EventMetadata } from '../../src/command/event.ts';
 import type { EventLog } from '../../src/log/log.ts';
+import { FoldedSecrets } from '../support/folded-secrets.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -34,7 +35,8 @@ export class CountingPasswords extends Passwords {
 /** Real secrets in a log in memory and an authenticator over them: everything but who exists, which the test says. */
 export function givenCredentials({ log = new MemoryLog(), clock = new FakeClock(), oidc }: { readonly log?: EventLog; readonly clock?: FakeClock; readonly oidc?: OidcVerifier } = {}) {
   const passwords = new CountingPasswords();
-  const secrets = new Secrets(log, clock, passwords);
+  const folded = new FoldedSecrets();
+  const secrets = new Secrets({ log: folded.through(log), clock, folded, passwords });
   const permissions = new MemoryPermissions();
   const used: string[] = [];
   const authenticator = new Authenticator({ secrets, passwords, permissions, clock, oidc, noteUse: (name) => { used.push(name); } });

@@ -56,7 +56,7 @@ const story = fc.record({
 });
 
 test('nobody ever reaches more than those who wrote held', async (t) => {
-  const access = await Access.open(t, { secrets: (log, clock) => new Secrets(log, clock, new QuickPasswords()) });
+  const access = await Access.open(t, { secrets: (given) => new Secrets({ ...given, passwords: new QuickPasswords() }) });
   const count = { told: 0, done: 0, refused: 0, opened: 0 };
   await fc.assert(fc.asyncProperty(story, async (told) => {
     count.told += 1;

@@ -185,8 +185,8 @@ test('no event holds a password', async (t) => {
 test('who gains rights while a password is kept is out of reach by then', async (t) => {
   let meanwhile = async (): Promise<unknown> => undefined;
   const access = await Access.open(t, {
-    secrets: (log, clock) => {
-      const real = new Secrets(log, clock);
+    secrets: (given) => {
+      const real = new Secrets(given);
       return { keep: async (...call) => { await meanwhile(); return real.keep(...call); } };
     },
   });

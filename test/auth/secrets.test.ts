@@ -5,6 +5,7 @@ import { Secrets } from '../../src/auth/secrets.ts';
 import { digestOf, uidOfToken } from '../../src/auth/token-text.ts';
 import { writeAttemptsMax } from '../../src/limits.ts';
 import { logStart, streamName, type EventLog } from '../../src/log/log.ts';
+import { FoldedSecrets } from '../support/folded-secrets.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -15,7 +16,8 @@ const uid = idOf('somebody');
 const stream = streamName(`secret:${uid}`);
 
 function over(log: EventLog, clock = new FakeClock()): Secrets {
-  return new Secrets(log, clock, new CountingPasswords());
+  const folded = new FoldedSecrets();
+  return new Secrets({ log: folded.through(log), clock, folded, passwords: new CountingPasswords() });
 }
 
 async function everything(log: EventLog): Promise<string> {
@@ -31,10 +33,10 @@ test('a password is kept as a hash, at a revision of its own that stays what it 
   const first = await secrets.keep({ kind: 'password', text: 'first one' }, { uid, metadata });
   const second = await secrets.keep({ kind: 'password', text: 'second one' }, { uid, metadata });
   t.strictSame([first, second], [{ ok: true, kept: { revision: 0 } }, { ok: true, kept: { revision: 1 } }]);
-  t.equal(await passwords.verify('first one', await secrets.passwordHash(uid, 0)), true);
-  t.equal(await passwords.verify('second one', await secrets.passwordHash(uid, 1)), true);
-  t.equal(await secrets.passwordHash(uid, 2), undefined);
-  t.equal(await secrets.passwordHash(idOf('nobody'), 0), undefined);
+  t.equal(await passwords.verify('first one', secrets.passwordHash(uid, 0)), true);
+  t.equal(await passwords.verify('second one', secrets.passwordHash(uid, 1)), true);
+  t.equal(secrets.passwordHash(uid, 2), undefined);
+  t.equal(secrets.passwordHash(idOf('nobody'), 0), undefined);
   t.notMatch(await everything(log), /first one|second one/u);
 });
 
@@ -48,13 +50,16 @@ test('a token is drawn, shown once and kept as a digest', async (t) => {
     t.match(token, new RegExp(`^${prefix}_${id.replaceAll('-', '')}_[A-Za-z0-9_-]{43}$`, 'u'));
     t.equal(uidOfToken(token, prefix), id);
     t.equal(uidOfToken(token, prefix === 'pat' ? 'ses' : 'pat'), undefined);
-    t.equal(await secrets.tokenDigest(id), digestOf(token));
+    t.equal(secrets.tokenDigest(id), digestOf(token));
+    t.equal(await secrets.issuedDigest(id), digestOf(token), 'in the log, too');
     t.notOk((await everything(log)).includes(token));
-    t.equal(await secrets.passwordHash(id, 0), undefined, 'a digest is no password');
+    t.equal(secrets.passwordHash(id, 0), undefined, 'a digest is no password');
   }
   await secrets.keep({ kind: 'password', text: 'x' }, { uid, metadata });
-  t.equal(await secrets.tokenDigest(uid), undefined, 'a hash is no token');
-  t.equal(await secrets.tokenDigest(idOf('nobody')), undefined);
+  t.equal(secrets.tokenDigest(uid), undefined, 'a hash is no token');
+  t.equal(secrets.tokenDigest(idOf('nobody')), undefined);
+  t.equal(await secrets.issuedDigest(uid), undefined);
+  t.equal(await secrets.issuedDigest(idOf('nobody')), undefined);
 });
 
 test('of many at once each has its own revision', async (t) => {

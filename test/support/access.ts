@@ -8,7 +8,7 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { PermissionTables } from '../../projections/permission-tables.ts';
 import { follow } from '../../projections/runner.ts';
 import { createGrantRules } from '../../src/auth/grant-rules.ts';
-import { Secrets } from '../../src/auth/secrets.ts';
+import { Secrets, type SecretsDependencies } from '../../src/auth/secrets.ts';
 import { compilePlatformTypes } from '../../src/auth/types/platform-types.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import type { Event } from '../../src/command/event.ts';
@@ -32,7 +32,7 @@ export type Plural = 'roles' | 'rolebindings' | 'users' | 'personalaccesstokens'
 
 export type AccessOptions = {
   /** The real secrets unless this makes others: a password's hash takes a tenth of a second. */
-  readonly secrets?: (log: EventLog, clock: FakeClock) => SecretKeeper;
+  readonly secrets?: (given: SecretsDependencies) => SecretKeeper;
   /** What stands between the door and the log. */
   readonly through?: (log: EventLog) => EventLog;
   /** Types beside the platform's own and the Widget. */
@@ -85,7 +85,7 @@ export class Access {
       log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: () => 0,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return drawn.toString(36).padStart(5, '0'); },
-      rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.(log, clock) ?? new Secrets(log, clock),
+      rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models }),
     });
     return new Access({ clock, log, models, permissions, execute, types: new Map(all.map((type) => [type.plural, type])) });
   }

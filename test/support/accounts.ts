@@ -9,6 +9,7 @@ import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { PermissionTables } from '../../projections/permission-tables.ts';
 import { catchUp, follow } from '../../projections/runner.ts';
+import { Elsewhere } from '../../src/auth/elsewhere.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { Secrets } from '../../src/auth/secrets.ts';
 import { compilePlatformTypes, platformTypes, roleBindingKey, sessionKey, tokenKey, userKey } from '../../src/auth/types/platform-types.ts';
@@ -49,14 +50,14 @@ export class Accounts {
     this.log = log;
     this.models = models;
     this.clock = clock;
-    this.secrets = new Secrets(log, clock, this.passwords);
+    this.secrets = new Secrets({ log, clock, folded: models, passwords: this.passwords });
     this.permissions = new PermissionTables({ reader: models, feed: models, domain });
     const strategies = new Map(platformTypes(domain).map(({ declaration, strategy }) => [typeKeyOf('', declaration.plural), strategy]));
     this.execute = createWriteDoor({
       log, reader: models, clock, domain, uuid: randomUUID, suffix: () => randomUUID().slice(0, 5), lastEventTime: () => 0,
       rules: { ...noRules, strategyOf: (key) => strategies.get(key) }, secrets: this.secrets,
     });
-    this.authenticator = new Authenticator({ secrets: this.secrets, passwords: this.passwords, permissions: this.permissions, clock, noteUse: (name) => { this.used.push(name); } });
+    this.authenticator = new Authenticator({ secrets: this.secrets, passwords: this.passwords, permissions: this.permissions, clock, elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, users: userKey, clock }), noteUse: (name) => { this.used.push(name); } });
     const typeOf = (key: TypeKey): ResourceType => types.get(key)!;
     [this.users, this.roleBindings, this.tokens, this.sessions] = [typeOf(userKey), typeOf(roleBindingKey), typeOf(tokenKey), typeOf(sessionKey)];
   }

@@ -1,0 +1,83 @@
+import { timingSafeEqual } from 'node:crypto';
+
+import type { Clock } from '../base/clock.ts';
+import { freshnessWaitMs } from '../limits.ts';
+import { LogCorruptError, streamName, type EventLog, type LogPosition } from '../log/log.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import { nameProblem } from '../resource/names.ts';
+import type { Secrets } from './secrets.ts';
+import { digestOf } from './token-text.ts';
+
+export type ElsewhereDependencies = {
+  readonly log: Pick<EventLog, 'readLast' | 'readAll' | 'state'>;
+  readonly reader: Pick<ObjectReader, 'position' | 'reached' | 'head'>;
+  readonly secrets: Pick<Secrets, 'issuedDigest'>;
+  readonly users: TypeKey;
+  readonly clock: Clock;
+};
+
+/**
+ * What was written on another node a moment ago, and is not folded here yet. It is asked only before a refusal, so that who
+ * made a token or a password there is not refused here; and it costs the log one read where nothing of it is true.
+ */
+export class Elsewhere {
+  readonly #dependencies: ElsewhereDependencies;
+
+  constructor(dependencies: ElsewhereDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** After a text whose object this node does not know: 'look-again' once all is folded that may be of it. */
+  async token(uid: string, text: string): Promise<'look-again' | 'never-issued' | 'undecided'> {
+    const { log, secrets } = this.#dependencies;
+    if (!log.state().reachable) return 'undecided';
+    try {
+      const digest = await secrets.issuedDigest(uid);
+      if (digest === undefined || !isDigestOf(digest, text)) return 'never-issued';
+      return await this.#folded(await this.#lastObject()) ? 'look-again' : 'undecided';
+    } catch (error) {
+      if (error instanceof LogCorruptError) throw error;
+      return 'undecided';
+    }
+  }
+
+  /** After a name and a password that do not go together here: whether this node has learnt more of that user since. */
+  async hasNewsOf(user: string): Promise<boolean> {
+    const { log, reader, users } = this.#dependencies;
+    if (!log.state().reachable || nameProblem(user) !== undefined) return false;
+    try {
+      const last = await log.readLast(streamName(`object:${users}/${user}`));
+      return last !== undefined && last.revision > revisionOf(reader.head(users, user)) && await this.#folded(last.position);
+    } catch (error) {
+      if (error instanceof LogCorruptError) throw error;
+      return false;
+    }
+  }
+
+  /** Of all objects' events that this node has not folded, the last one the log has now. */
+  async #lastObject(): Promise<LogPosition> {
+    const { log, reader, clock } = this.#dependencies;
+    const until = clock.monotonic() + freshnessWaitMs;
+    let position = reader.position();
+    for await (const batch of log.readAll({ after: position, categories: ['object'] })) {
+      position = batch.at(-1)?.position ?? position;
+      if (clock.monotonic() > until) break;
+    }
+    return position;
+  }
+
+  async #folded(position: LogPosition): Promise<boolean> {
+    return await this.#dependencies.reader.reached(position, { timeoutMs: freshnessWaitMs }) === 'reached';
+  }
+}
+
+export function isDigestOf(digest: string, text: string): boolean {
+  const [shown, issued] = [Buffer.from(digestOf(text), 'hex'), Buffer.from(digest, 'hex')];
+  return shown.length === issued.length && timingSafeEqual(shown, issued);
+}
+
+function revisionOf(head: ReturnType<ObjectReader['head']>): number {
+  if (head.kind === 'absent') return -1;
+  return head.kind === 'gone' ? head.revision : head.stored.revision;
+}
