@@ -1,11 +1,11 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
+import { eventStoreUrlProblem } from './eventstore-url.ts';
 import { adminPasswordLengthMax, platformDomainLengthMax, settingLengthMax } from './limits.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
-import { eventStoreUrlProblem } from './eventstore-url.ts';
 import { subdomainProblem } from './resource/names.ts';
 
 /**

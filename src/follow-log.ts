@@ -63,7 +63,7 @@ export class LogFollower {
 
   /** Until it succeeds, or fails for a reason that asking again does not change. */
   async #patiently(attempt: () => Promise<unknown>): Promise<void> {
-    const { models, clock, logger, readiness } = this.#options;
+    const { log, models, clock, logger, readiness } = this.#options;
     const { signal } = this.#stop;
     let told: string | undefined;
     for (let waitMs = logRetryMsMin, folded = models.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
@@ -74,7 +74,7 @@ export class LogFollower {
       } catch (error) {
         signal.throwIfAborted();
         if (isFinal(error)) throw operatorError(error, this.#options.config);
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = reasonOf(log, error);
         readiness.waitFor('log', reason);
         if (told !== reason) logger.warn('the event log does not answer; it is asked again until it does', { reason });
         told = reason;
@@ -85,6 +85,12 @@ export class LogFollower {
       signal.throwIfAborted();
     }
   }
+}
+
+function reasonOf(log: FoundedLog, error: unknown): string {
+  const state = log.state();
+  if (!state.reachable) return state.reason;
+  return error instanceof Error ? error.message : String(error);
 }
 
 const finalErrors = [FoldError, CheckpointMismatchError, UnsuitableLogError, LogCorruptError, LogRefusedError, LogReplacedError, UnknownPositionError];

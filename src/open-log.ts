@@ -13,6 +13,8 @@ export type OpenLogOptions = {
   readonly onFatal: (error: Error) => void;
   /** The log has ceased to answer, or answers again. */
   readonly onState: (state: LogState) => void;
+  /** The log is followed anew after a subscription was lost. */
+  readonly onResubscribed: () => void;
 };
 
 export type OpenedLog = {

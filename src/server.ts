@@ -140,10 +140,10 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, answeredAgain }, hub }: Core, readiness: Readiness): Metrics {
+function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub }: Core, readiness: Readiness): Metrics {
   return new Metrics({
     position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
-    isLogReachable: () => eventLog.state().reachable, resubscriptions: answeredAgain,
+    isLogReachable: () => eventLog.state().reachable, resubscriptions,
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }
@@ -204,8 +204,8 @@ function composePlugins(config: Config, { stores: { registry, models }, edge, lo
 type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
-  /** How often the log has answered again after it did not. */
-  readonly answeredAgain: () => number;
+  /** How often the log was followed anew after a subscription was lost. */
+  readonly resubscriptions: () => number;
   readonly models: ObjectModels;
   readonly registry: TypeRegistry;
   readonly access: AccessTables;
@@ -215,13 +215,13 @@ type Stores = {
 async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
-  let answers = 0;
+  let resubscriptions = 0;
+  const onResubscribed = (): void => { resubscriptions += 1; };
   const onState = (state: LogState): void => {
-    if (state.reachable) answers += 1;
     if (state.reachable) log.info('the event log answers');
     else log.warn({ reason: state.reason }, 'the event log cannot be reached');
   };
-  const opened = await openLog(config, { clock, onFatal, onState });
+  const opened = await openLog(config, { clock, onFatal, onState, onResubscribed });
   const eventLog = new FoundedLog(opened.log);
   closers.add(async () => eventLog.close());
   const tablesDir = privateDir(join(config.dataDir, 'read-models'));
@@ -235,7 +235,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
-  return { eventLog, logName: opened.name, answeredAgain: () => answers, models, registry, access };
+  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access };
 }
 
 function startCollector({ models, registry, execute, leadership, clock, log }: Stores & Core['edge'] & Pick<Core, 'execute' | 'leadership'>, closers: Closers): void {

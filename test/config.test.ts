@@ -85,6 +85,12 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
   }
 });
 
+t.test('an event log in EventStoreDB is named by its URL', async (t) => {
+  for (const url of ['esdb://localhost:2113?tls=false', 'esdb://admin:change%40it@a,b:2114,c', 'esdb+discover://cluster.example.com']) {
+    t.match(decodeConfig({ EVENT_LOG: url }, folder), { ok: true, config: { eventLog: { kind: 'eventstore', url } } });
+  }
+});
+
 t.test('ports 0 and 65535 and a domain of 190 characters are allowed', async (t) => {
   const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.defghij`;
   t.equal(domain.length, 190);

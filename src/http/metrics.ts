@@ -9,7 +9,7 @@ export type MetricSources = {
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;
-  /** How often the log was followed anew after it did not answer. */
+  /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
 };
 
@@ -55,7 +55,7 @@ export class Metrics {
     new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and plugins have settled.', registers, collect() { this.set(isReady() ? 1 : 0); } });
     new Gauge({ name: 'ledgerplane_log_reachable', help: '1 when the event log answers.', registers, collect() { this.set(isLogReachable() ? 1 : 0); } });
     new Counter({
-      name: 'ledgerplane_log_resubscriptions_total', help: 'How often the event log was followed anew after it had not answered.', registers,
+      name: 'ledgerplane_log_resubscriptions_total', help: 'How often the event log was followed anew after a subscription was lost.', registers,
       collect() {
         this.reset();
         this.inc(resubscriptions());

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { decodeConfig, type Config } from '../../src/config.ts';
-import { startServer, type RunningServer } from '../../src/server.ts';
+import { startServer, type RunningServer, type ServerOptions } from '../../src/server.ts';
 
 export const testPassword = 'correct horse battery staple';
 /** The super administrator's credentials, as a header. */
@@ -23,7 +23,7 @@ export type TestServer = RunningServer & {
 
 export type CallInit = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
-export type TestServerOptions = {
+export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'signal'> & {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
@@ -36,7 +36,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const dataDir = options.dataDir ?? await mkdtemp(join(tmpdir(), 'ledgerplane-'));
   const config = configOf({ PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: testPassword, ...options.environment });
   const log = options.logLines === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, options.logLines);
-  const server = await startServer(config, { log, clock: options.clock ?? systemClock });
+  const server = await startServer(config, { ...options, log, clock: options.clock ?? systemClock });
   return {
     ...server,
     dataDir,
