@@ -14,7 +14,7 @@ export type OpenLogOptions = {
   /** The log has ceased to answer, or answers again. */
   readonly onState: (state: LogState) => void;
   /** The log is followed anew after a subscription was lost. */
-  readonly onResubscribed: () => void;
+  readonly onResubscribed?: () => void;
 };
 
 export type OpenedLog = {
