@@ -8,7 +8,7 @@ export const logAppendBytesMax = 1_048_576;
  */
 export const logReplyMs = 10_000;
 /** How long an append waits to be sent while the connection is being made: longer, and the writer had better ask again. */
-export const logSendWaitMs = 2_000;
+export const logSendWaitMs = 5_000;
 /** The first and the longest pause before a remote log is asked again. */
 export const logAskAgainMsMin = 50;
 export const logAskAgainMsMax = 2_000;
@@ -18,8 +18,9 @@ export const logReadAttemptsMax = 3;
 export const logLookUpsMax = 7;
 /** How long a closing log waits for the answers in flight, and then for its connections to end. */
 export const logCloseMs = 3_000;
-/** Events received for a reader that is behind, before the server is told to wait. */
-export const logDriverEventsMax = 256;
+/** Events, and their bytes, received for a reader that is behind, before the server is told to wait. */
+export const logReceivedEventsMax = 128;
+export const logReceivedBytesMax = 2_097_152;
 /** Events read backward at once in search of the last one of ours; the first look is for a few. */
 export const logHeadScanEventsMin = 8;
 export const logHeadScanEventsMax = 1_024;

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { decodeEventStoreUrl } from '../eventstore-url.ts';
@@ -61,7 +63,12 @@ class EventStoreLog implements EventLog {
 
   constructor(url: EventStoreUrl, { clock, onState, onResubscribed }: EventStoreLogOptions) {
     this.#clock = clock;
-    this.#contact = new Contact(url, clock, (state) => onState?.(state));
+    this.#contact = new Contact(url, clock, (state) => {
+      onState?.(state);
+      if (!state.reachable) void this.#reads.revive();
+    });
+    // One listener a read in flight is no leak.
+    setMaxListeners(0, this.#closing.signal, this.#ending.signal);
     const shared = { client: () => this.#client ??= new LogClient(url), clock, contact: this.#contact };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
     this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
@@ -123,9 +130,14 @@ class EventStoreLog implements EventLog {
     const { fault, cause } = reply;
     if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
     this.#own.forget(append.events);
-    if (reply.kind === 'unknown') return Promise.resolve({ ok: false, reason: 'unknown', cause: this.#contact.lost(fault, cause) });
+    if (reply.kind === 'unknown') return this.#unknown(reply);
     if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server takes less in one append than its default of 1 MiB', { cause }));
     return this.#unavailable(reply);
+  }
+
+  async #unknown({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    const isAway = fault.kind === 'away' && !this.#closing.signal.aborted;
+    return { ok: false, reason: 'unknown', cause: isAway ? await this.#contact.failed(fault, cause) : this.#contact.lost(fault, cause) };
   }
 
   /** @throws LogRefusedError when the server never let this node in. */

@@ -87,6 +87,15 @@ export class Reads {
     return this.#found;
   }
 
+  /** Asks whatever is quickest to answer until the server does: so what is said of it is true though nobody else asks. */
+  async revive(): Promise<void> {
+    const { clock, contact, closing } = this.#context;
+    for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
+      await delay(clock, askAgainMs(attempt), closing);
+      await this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 })).then(() => { contact.worked(); }, () => undefined);
+    }
+  }
+
   /** @throws UnknownPositionError when the server says that no event begins there. */
   async at(position: LogPosition): Promise<Standing> {
     if (position === logStart) return 'later';

@@ -4,7 +4,7 @@ import { convertToCommandError } from '@eventstore/db-client';
 
 import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../limits.ts';
 import type { LogClient, SubscriptionCall } from './eventstore-client.ts';
-import { logDriverEventsMax } from './eventstore-limits.ts';
+import { logReceivedBytesMax, logReceivedEventsMax } from './eventstore-limits.ts';
 import type { RawRecord, StoredRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from './log.ts';
@@ -48,7 +48,7 @@ export class LiveSubscription {
     }
     this.#queue.push(answer);
     this.#bytes += answer.data.length + answer.metadata.length;
-    if (!this.#paused && (this.#queue.length >= logDriverEventsMax || this.#bytes >= logReadAheadBytesMax)) {
+    if (!this.#paused && (this.#queue.length >= logReceivedEventsMax || this.#bytes >= logReceivedBytesMax)) {
       this.#paused = true;
       this.#call?.pause();
     }
