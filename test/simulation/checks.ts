@@ -36,6 +36,8 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, { c
     checkFence(step);
     return;
   }
+  // Whoever decided on the state before had folded the event that made it.
+  if (step.previous !== undefined && Date.parse(step.metadata.time) < Date.parse(step.previous.time)) throw new Error(`${where} is of ${step.metadata.time}, the one before it of ${step.previous.time}`);
   const { requestId } = step.metadata;
   const command: Command | undefined = requestId.startsWith('collector ')
     ? { type: 'collect', name: nameOfStream(recorded.stream), uid: before.kind === 'live' ? before.object.metadata.uid : '' } : invocations.get(requestId)?.command;

@@ -16,6 +16,8 @@ export type Incident = (typeof incidents)[number];
  */
 export type Faults = {
   readonly appends: Readonly<Record<AppendFate, number>>;
+  /** Writes are about few values and often move them; appends that would hold one are often late. */
+  readonly contended: boolean;
   /** After an append that will be late, its node dies. */
   readonly crashAfterLate: number;
   /** At each call of the log: the node dies just before it leaves, or just after its answer. */
@@ -33,7 +35,7 @@ export type Faults = {
 
 export const noFaults: Faults = {
   appends: { lost: 0, unacknowledged: 0, late: 0, duplicated: 0, falselyConflicting: 0 },
-  crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0,
+  contended: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0,
   calls: { usual: 2, tailChance: 0, tail: 0 }, feed: { usual: 3, tailChance: 0, tail: 0 },
   incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0 },
   skewMs: 0,
@@ -45,7 +47,8 @@ export function drawFaults(random: Random): Faults {
     appends: {
       lost: some(0.02, 0.25), unacknowledged: some(0.02, 0.3), late: some(0.03, 0.3), duplicated: some(0.02, 0.3), falselyConflicting: some(0.02, 0.2),
     },
-    crashAfterLate: some(0.2, 0.9, 0.5),
+    contended: random.chance(0.4),
+    crashAfterLate: some(0.3, 0.9, 0.7),
     crashAtCall: some(0.002, 0.02, 0.25),
     readFails: some(0.005, 0.05, 0.25),
     staleReads: some(0.05, 0.4),

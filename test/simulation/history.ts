@@ -9,6 +9,8 @@ export type Step = {
   readonly recorded: RecordedEvent;
   readonly event: ObjectEvent;
   readonly metadata: EventMetadata;
+  /** Of the event before it. */
+  readonly previous: EventMetadata | undefined;
   readonly landed: number;
   readonly before: State;
   readonly after: State;
@@ -62,10 +64,11 @@ export class History {
     if (!isObjectEvent(event)) throw new Error(`${recorded.stream} holds a ${event.type}`);
     let steps = this.#streams.get(recorded.stream);
     if (steps === undefined) this.#streams.set(recorded.stream, steps = []);
-    const before = steps.at(-1)?.after ?? initialState;
+    const last = steps.at(-1);
+    const before = last?.after ?? initialState;
     const after = evolve(before, event, recorded);
     const bytes = decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, recorded.position.toString());
-    steps.push({ recorded, event, metadata: decodeMetadata(recorded), landed, before, after, bytes });
+    steps.push({ recorded, event, metadata: decodeMetadata(recorded), previous: last?.metadata, landed, before, after, bytes });
   }
 }
 

@@ -68,7 +68,7 @@ export class NodeLog implements EventLog {
   #send(append: Append, resolve: (outcome: AppendOutcome) => void, failed: (reason: 'unknown', why: string) => void): void {
     const { timeline, random, shared } = this.#world;
     for (const event of append.events) this.#own.set(event.id, event);
-    const fate = this.#fate();
+    const fate = this.#fate(append);
     const fail = (): void => {
       this.#inFlight.delete(fail);
       failed('unknown', fate ?? 'in flight as the connection broke');
@@ -104,9 +104,9 @@ export class NodeLog implements EventLog {
         timeOut();
         break;
       case 'late':
-        land(random.between(300, 9_000), () => undefined);
+        land(random.between(300, 12_000), () => undefined);
         timeOut();
-        if (random.chance(this.#world.faults().crashAfterLate)) this.#life.later(random.below(200), 'crash after a late append', () => { this.#crash('with an append on its way'); });
+        if (append.stream.startsWith('object:') && random.chance(this.#world.faults().crashAfterLate)) this.#life.later(random.below(200), 'crash after a late append', () => { this.#crash('with an append on its way'); });
         break;
       case 'duplicated':
         land(this.#callMs(), reply);
@@ -128,10 +128,11 @@ export class NodeLog implements EventLog {
     else look();
   }
 
-  #fate(): AppendFate | undefined {
+  #fate({ stream, events: [event] }: Append): AppendFate | undefined {
     const { random, faults } = this.#world;
-    const { appends } = faults();
-    const fate = appendFates.find((kind) => random.chance(appends[kind]));
+    const { appends, contended } = faults();
+    const holds = contended && stream.startsWith('object:') && event !== undefined && Buffer.from(event.data.subarray(0, 16)).includes('[{');
+    const fate = holds && random.chance(0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
     if (fate !== undefined) this.#note(`append ${fate}`);
     return fate;
   }

@@ -11,6 +11,8 @@ import { names, serials, streamOf, type, type Invocation, type World } from './w
 const hold = 'example.com/hold';
 
 const kinds = { create: 2, generate: 1, put: 4, merge: 6, move: 4, finalizer: 3, remove: 5, read: 3, list: 1 };
+/** Of few values, which go from object to object. */
+const contendedKinds = { ...kinds, merge: 2, move: 12, finalizer: 1 };
 
 /** A client that alternates between nodes and knows only what it was answered. */
 export class SimClient {
@@ -19,6 +21,8 @@ export class SimClient {
   readonly #name: string;
   #node: SimNode;
   #writes = 0;
+  /** Objects as it saw them last, which may be long ago. */
+  readonly #known = new Map<string, Shown>();
   /** Of the latest thing it saw: wherever it asks next, it may ask for nothing older. */
   #seen: LogPosition = logStart;
 
@@ -34,17 +38,19 @@ export class SimClient {
     for (let done = 0; done < operations; done += 1) {
       await timeline.delay(random.chance(0.7) ? random.below(30) : random.below(600), 'a client thinks');
       if (random.chance(0.5)) this.#node = random.pick(this.#nodes);
+      for (; this.#node.serving === undefined; this.#node = random.pick(this.#nodes)) await timeline.delay(random.between(20, 150), 'a client waits');
       await this.#operate();
     }
   }
 
   async #operate(): Promise<void> {
     const { random } = this.#world;
-    const kind = random.weighted(kinds);
+    const kind = random.weighted(this.#world.faults().contended ? contendedKinds : kinds);
     const name = random.pick(names);
     if (kind === 'read') return this.#read(name);
     if (kind === 'list') return this.#list();
-    const current = await this.#look(name);
+    const known = random.chance(0.4) ? this.#known.get(name) : undefined;
+    const current = known ?? await this.#look(name);
     // What is not there can mostly be created only.
     const fitting = current === undefined && kind !== 'generate' && random.chance(0.6) ? 'create' : kind;
     return this.#write(this.#commandOf(fitting, name, current));
@@ -65,7 +71,7 @@ export class SimClient {
         return { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: this.#preconditions(current) };
       }
       case 'move':
-        return { type: 'patch', name, patch: { kind: 'merge', document: { spec: { serial: random.chance(0.75) ? random.pick(serials) : null } } }, part: 'main', preconditions: this.#preconditions(current) };
+        return { type: 'patch', name, patch: { kind: 'merge', document: { spec: { serial: random.chance(0.75) ? this.#serial() : null } } }, part: 'main', preconditions: this.#preconditions(current) };
       case 'finalizer': {
         const held = random.chance(0.65) || current?.metadata.finalizers !== undefined ? null : [hold];
         return { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: held } } }, part: 'main', preconditions: this.#preconditions(current) };
@@ -77,7 +83,13 @@ export class SimClient {
 
   #spec(mark: string): JsonObject {
     const { random } = this.#world;
-    return { title: mark, size: random.below(10), ...(random.chance(0.6) ? { serial: random.pick(serials) } : {}) };
+    return { title: mark, size: random.below(10), ...(random.chance(0.6) ? { serial: this.#serial() } : {}) };
+  }
+
+  #serial(): string {
+    const { random, faults } = this.#world;
+    if (random.chance(faults().contended ? 0.15 : 0.5)) this.#world.hotSerial = random.pick(serials);
+    return this.#world.hotSerial;
   }
 
   #finalizers(): JsonObject {
@@ -90,7 +102,7 @@ export class SimClient {
     if (current === undefined) return body({ metadata: { name }, spec: this.#spec(mark) });
     const { finalizers, labels, version, uid } = current.metadata;
     const metadata = { name, ...(finalizers === undefined ? {} : { finalizers }), ...(labels === undefined ? {} : { labels }), ...(random.chance(0.5) ? { version } : {}), ...(random.chance(0.2) ? { uid } : {}) };
-    return body({ metadata: metadata as unknown as JsonValue, spec: { ...(current['spec'] as JsonObject), title: mark, ...(random.chance(0.4) ? { serial: random.pick(serials) } : {}) } });
+    return body({ metadata: metadata as unknown as JsonValue, spec: { ...(current['spec'] as JsonObject), title: mark, ...(random.chance(0.4) ? { serial: this.#serial() } : {}) } });
   }
 
   #preconditions(current: Shown | undefined): Preconditions {
@@ -147,6 +159,7 @@ export class SimClient {
     });
     const seen = asked?.answer;
     if (seen !== undefined) this.#seenAt(seen.position);
+    if (seen?.object !== undefined) this.#known.set(name, seen.object);
     return seen?.object;
   }
 

@@ -25,8 +25,8 @@ const minuteMs = 60_000;
 export type Run = { readonly error: unknown; readonly trace: readonly string[]; readonly steps: number };
 
 /** One run, wholly determined by its seed. */
-export async function simulate(seed: number, coverage: Coverage, { traced, tables }: { readonly traced: boolean; readonly tables: TablesPool }): Promise<Run> {
-  const simulation = new Simulation(seed, { coverage, tables, trace: traced ? [] : undefined });
+export async function simulate(seed: number, coverage: Coverage, { isTraced, tables }: { readonly isTraced: boolean; readonly tables: TablesPool }): Promise<Run> {
+  const simulation = new Simulation(seed, { coverage, tables, trace: isTraced ? [] : undefined });
   let error: unknown;
   try {
     await simulation.run();
@@ -63,6 +63,7 @@ class Simulation {
       timeline, shared, random, coverage, faults: () => this.#faults, history: new History(shared), invocations: [],
       fail: (error) => { this.#failure ??= { error }; },
       openTables: () => tables.take(),
+      hotSerial: 's1',
       uuid: () => { ids += 1; return idOf(`${String(seed)} ${String(ids)}`); },
     } satisfies World;
     this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));
@@ -109,7 +110,7 @@ class Simulation {
   #await(incident: Incident): void {
     const perMinute = this.#faults.incidents[incident];
     if (perMinute === 0) return;
-    this.#timeline.schedule(-Math.log(1 - this.#random.next()) * minuteMs / perMinute, incident, () => {
+    this.#timeline.schedule(Math.round(-Math.log(1 - this.#random.next()) * minuteMs / perMinute), incident, () => {
       if (this.#faults === noFaults) return;
       this.#world.coverage.note(`incident ${incident}`);
       this.#strike(incident);

@@ -27,6 +27,8 @@ export type World = Surroundings & {
   readonly fail: (error: unknown) => void;
   readonly openTables: () => LmdbTables;
   readonly uuid: () => string;
+  /** The value that was asked for last: contended ones show more than free ones. */
+  hotSerial: string;
 };
 
 export const type: ResourceType = widgets;
