@@ -7,6 +7,10 @@ import type { RawOrder, RawReport } from './raw-client-process.ts';
 export class RawClient {
   readonly #process: ChildProcess;
 
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
   constructor(url: string) {
     this.#process = fork(new URL('./raw-client-process.js', import.meta.url), [url], { stdio: 'inherit', serialization: 'advanced' });
   }

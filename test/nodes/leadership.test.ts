@@ -1,0 +1,132 @@
+/** One node at a time removes what is marked for deletion; when it goes, another one takes over. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { leaseLookMs, leaseMs } from '../../src/limits.ts';
+import { Following } from './following.ts';
+import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';
+import { NodeProcess } from './node-process.ts';
+import { widgetsPath } from './widget-model.ts';
+
+t.setTimeout(240_000);
+tellWhichServer(t);
+
+type Given = { readonly log: LogServer; readonly nodes: readonly [NodeProcess, NodeProcess]; readonly folder: string };
+
+async function given(t: Test): Promise<Given> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-leadership-'));
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  const log = await startLogServer(t);
+  const start = async (name: string): Promise<NodeProcess> => {
+    const node = await NodeProcess.start({ eventLog: log.url, folder, name });
+    t.teardown(async () => node.kill());
+    return node;
+  };
+  return { log, folder, nodes: [await start('first'), await start('second')] };
+}
+
+async function leads(node: NodeProcess): Promise<boolean> {
+  return /^ledgerplane_leader 1$/mu.test((await node.ask('/metrics')).text);
+}
+
+/** The one that leads, and the other; waits until there is one. */
+async function ranked(nodes: readonly [NodeProcess, NodeProcess]): Promise<readonly [leader: NodeProcess, other: NodeProcess]> {
+  for (;;) {
+    const [first, second] = await Promise.all(nodes.map(leads));
+    if (first === true && second === true) throw new Error('both lead');
+    if (first === true) return nodes;
+    if (second === true) return [nodes[1], nodes[0]];
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+}
+
+async function make(node: NodeProcess, ...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { status, text } = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ metadata: { name }, spec: { title: name } }) });
+    if (status !== 201) throw new Error(text);
+  }
+}
+
+/** Marked there, and seen to be gone by whoever watches the other node; @returns how long that took. */
+async function removed(name: string, { at, seenAt, seconds = 10 }: { readonly at: NodeProcess; readonly seenAt: NodeProcess; readonly seconds?: number }): Promise<number> {
+  const marked = await at.ask(`${widgetsPath}/${name}`, { method: 'DELETE' });
+  if (marked.status !== 200) throw new Error(marked.text);
+  const began = performance.now();
+  await gone(name, seenAt, seconds);
+  return performance.now() - began;
+}
+
+async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise<void> {
+  const following = Following.start([seenAt], { path: widgetsPath, transport: 'json', at: 0, after: '1' });
+  const deadline = performance.now() + seconds * 1_000;
+  while (!following.changes.some((change) => change.type === 'DELETED' && change.name === name)) {
+    if (performance.now() > deadline) throw new Error(`${name} is not gone within ${seconds.toString()} s`);
+    await new Promise((resolve) => { setTimeout(resolve, 10); });
+  }
+  await following.stop();
+}
+
+t.test('what is deleted on either node is collected once', async (t) => {
+  const { nodes } = await given(t);
+  const [leader, other] = await ranked(nodes);
+  await make(leader, 'a', 'b');
+  await make(other, 'c', 'd');
+  const took: number[] = [];
+  for (const [name, at, seenAt] of [['a', leader, other], ['b', other, leader], ['c', leader, leader], ['d', other, other]] as const) took.push(await removed(name, { at, seenAt }));
+  t.comment(`from the mark to its being seen: ${took.map(Math.round).join(', ')} ms`);
+  const { items } = JSON.parse((await other.ask(widgetsPath)).text) as { readonly items: readonly unknown[] };
+  t.equal(items.length, 0);
+  t.strictSame((await Promise.all(nodes.map(leads))).filter((does) => does).length, 1, 'one leads');
+  for (const node of nodes) await node.stop();
+});
+
+t.test('when the node that leads stops in order the other takes over at once', async (t) => {
+  const { nodes } = await given(t);
+  const [leader, other] = await ranked(nodes);
+  await make(other, 'kept');
+  await leader.stop();
+  // Sooner than any lease could run out.
+  const took = await removed('kept', { at: other, seenAt: other, seconds: (leaseMs - leaseLookMs) / 1_000 });
+  t.ok(took < leaseMs / 2, `after ${Math.round(took).toString()} ms`);
+  await other.stop();
+});
+
+t.test('when the node that leads is killed the other takes over once its lease has run out', async (t) => {
+  const { nodes } = await given(t);
+  const [leader, other] = await ranked(nodes);
+  await make(other, 'kept', 'marked-before');
+  await leader.kill();
+  const began = performance.now();
+  const marked = await other.ask(`${widgetsPath}/marked-before`, { method: 'DELETE' });
+  t.equal(marked.status, 200, 'writes go on meanwhile');
+  await gone('marked-before', other, leaseMs * 2 / 1_000 + 10);
+  t.comment(`taken over after ${Math.round(performance.now() - began).toString()} ms, with a lease of ${leaseMs.toString()} ms`);
+  t.ok(await leads(other));
+  t.ok(await removed('kept', { at: other, seenAt: other }) < leaseMs / 2, 'and goes on');
+  const back = await leader.again();
+  t.teardown(async () => back.kill());
+  await back.ready();
+  t.notOk(await leads(back), 'who comes back waits its turn');
+  for (const node of [other, back]) await node.stop();
+});
+
+t.test('while the log is away nobody leads for longer than a lease, and afterwards one does', async (t) => {
+  const { log, nodes } = await given(t);
+  const [leader, other] = await ranked(nodes);
+  await make(other, 'kept');
+  await log.kill();
+  const began = performance.now();
+  while (await leads(leader)) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  const led = performance.now() - began;
+  t.ok(led <= leaseMs + 2_000, `it led for ${Math.round(led).toString()} ms more`);
+  t.notOk(await leads(other));
+  await log.restart();
+  for (const node of nodes) await node.until('/readyz', ({ status }) => status === 200);
+  await removed('kept', { at: other, seenAt: leader, seconds: leaseMs * 2 / 1_000 + 10 });
+  await ranked(nodes);
+  for (const node of nodes) await node.stop();
+});
