@@ -140,10 +140,10 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub }: Core, readiness: Readiness): Metrics {
+function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership }: Core, readiness: Readiness): Metrics {
   return new Metrics({
     position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
-    isLogReachable: () => eventLog.state().reachable, resubscriptions,
+    isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions,
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }

@@ -9,6 +9,8 @@ export type MetricSources = {
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;
+  /** Whether this node does what only one of several does. */
+  readonly isLeader: () => boolean;
   /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
 };
@@ -39,7 +41,7 @@ export class Metrics {
   async #open(): Promise<Registry> {
     const { Counter, Gauge, Registry: Registered, collectDefaultMetrics } = await import('prom-client');
     const registry = new Registered();
-    const { position, watchers, objects, isReady, isLogReachable, resubscriptions } = this.#sources;
+    const { position, watchers, objects, isReady, isLogReachable, isLeader, resubscriptions } = this.#sources;
     const answered = this.#answered;
     collectDefaultMetrics({ register: registry });
     const registers = [registry];
@@ -54,6 +56,7 @@ export class Metrics {
     new Gauge({ name: 'ledgerplane_watchers', help: 'Watches that are open.', registers, collect() { this.set(watchers()); } });
     new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and plugins have settled.', registers, collect() { this.set(isReady() ? 1 : 0); } });
     new Gauge({ name: 'ledgerplane_log_reachable', help: '1 when the event log answers.', registers, collect() { this.set(isLogReachable() ? 1 : 0); } });
+    new Gauge({ name: 'ledgerplane_leader', help: '1 when this node does what only one of several over one log does.', registers, collect() { this.set(isLeader() ? 1 : 0); } });
     new Counter({
       name: 'ledgerplane_log_resubscriptions_total', help: 'How often the event log was followed anew after a subscription was lost.', registers,
       collect() {
