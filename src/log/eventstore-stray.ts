@@ -13,7 +13,8 @@ export function isStrayAppendReply(error: unknown): boolean {
   return isRejectedByQueue(error);
 }
 
-const replyListener = /[\\/]db-client[\\/]dist[\\/]streams[\\/]appendToStream[\\/]batchAppend\.js:/u;
+/** Where source maps are on, a stack names the sources. */
+const replyListener = /[\\/]db-client[\\/](?:dist|src)[\\/]streams[\\/]appendToStream[\\/]batchAppend\.[jt]s:/u;
 
 /** The frame right below the message must be the driver's own listener: deeper ones could be anybody's. */
 function isThrownByReply(stack: string): boolean {

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/clock.ts';
  * The system's clock, `times` as fast: pauses and time limits of seconds pass in a test, and keep their proportions. What
  * waits for it keeps the process alive.
  */
-export function quickClock(times = 20): Clock {
+export function quickClock(times = 10): Clock {
   const start = systemClock.now();
   return {
     now: () => start + (systemClock.now() - start) * times,

@@ -1,0 +1,37 @@
+/**
+ * The faults that take the driver's process with them, in processes of their own. `STORM_SEED` and `STORM_RUNS` choose the
+ * schedules of the property.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { test } from 'tap';
+
+const seed = process.env['STORM_SEED'] ?? '20260405';
+const runs = process.env['STORM_RUNS'] ?? '25';
+
+async function outputOf(program: string, ...args: readonly string[]): Promise<{ readonly out: string; readonly err: string; readonly code: unknown }> {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } });
+  const exited = once(child, 'exit');
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return { out, err, code };
+}
+
+void test('replies that find nobody and another client\'s failure end neither the process nor an append', async (t) => {
+  const { out, err, code } = await outputOf('eventstore-stray-child.js');
+  t.equal(code, 0, err);
+  const told = new Map(out.trim().split('\n').map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]));
+  t.ok((told.get('strays') ?? 0) > 0, 'there were stray errors');
+  t.equal(told.get('others'), 0, 'and no others');
+  t.equal(told.get('events'), 61);
+  t.equal(told.get('ids'), 61);
+});
+
+void test(`through ${runs} storms every event is there once, where it was said to be, and seen once in order (STORM_SEED=${seed})`, async (t) => {
+  const { out, err, code } = await outputOf('eventstore-storm-child.js', seed, runs);
+  t.equal(code, 0, err);
+  t.comment(out.trim());
+});
