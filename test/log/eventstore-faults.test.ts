@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 import type { Test } from 'tap';
 
-import { leaseEventsMax, logDriverEventsMax } from '../../src/log/eventstore-limits.ts';
+import { leaseEventsMax, logReceivedEventsMax } from '../../src/log/eventstore-limits.ts';
 import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
 import { LogCorruptError, LogRefusedError, LogReplacedError, UnknownPositionError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogState, ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
@@ -215,7 +215,7 @@ void test('a consumer that was too slow goes on where it was', async (t) => {
   const received = [...await first];
   store.faults.liveLagMax = 10;
   // More than the driver and the connection hold for a reader that does not read.
-  const count = logDriverEventsMax + 200;
+  const count = logReceivedEventsMax + 200;
   const large = Buffer.alloc(20_000, 'x');
   for (let index = 0; index < count; index += 1) {
     await insist(log, streamName(`object:w/${index.toString()}`), [{ ...proposed(index.toString()), data: large }], 'absent');
