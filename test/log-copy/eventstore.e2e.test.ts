@@ -2,7 +2,7 @@
  * To EventStoreDB and back, by the real command and the real driver over a real socket: at rest, while the server is killed,
  * cut off and restarted, and while the copy itself is killed.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,6 +12,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import { openLog } from '../../src/open-log.ts';
 import { runCommandLine, type CommandLine } from '../support/command-line.ts';
+import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { unavailable } from '../support/eventstore/faults.ts';
 import { startTestServer } from '../support/start-server.ts';
@@ -165,4 +166,27 @@ t.test('no server, and a password that does not count: told without it, and noth
   t.match(nowhere.err, /--to holds a password that others on this machine can see: LEDGERPLANE_COPY_TO/u);
   t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
   t.match(nowhere.err, /127\.0\.0\.1:1/u, 'which one is told');
+});
+
+t.test('a log that refuses is told with 2 on either side, and nothing is written', async (t) => {
+  const dir = await folder(t);
+  await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
+  const tls = selfSignedCertificate();
+  await writeFile(join(dir, 'ca.crt'), tls.certificate);
+  const store = await storeOf(t, { tls, credentials: 'admin:secret' });
+  const before = store.log().visible;
+  const at = `127.0.0.1:${store.port.toString()}`;
+  for (const [url, err] of [
+    [`esdb://admin:hunter2@${at}?tlsCAFile=${join(dir, 'ca.crt')}`, /credentials/u],
+    [`esdb://admin:hunter2@${at}?tls=false`, /TLS/u],
+    [`esdb://admin:hunter2@${at}`, /certificate|encrypted/u],
+  ] as const) {
+    for (const [from, to] of [['embedded:one', url], [url, 'embedded:two']] as const) {
+      const refused = await ended(runCommandLine(['log', 'copy'], { cwd: dir, env: { LEDGERPLANE_COPY_FROM: from, LEDGERPLANE_COPY_TO: to } }));
+      t.match(refused, { code: 2, out: '', err }, `${from} to ${to}`);
+      t.notMatch(refused.err, /hunter2|\n {4}at /u);
+    }
+    t.match(await ended(runCommandLine(['log', 'new-epoch'], { cwd: dir, env: { EVENT_LOG: url } })), { code: 2, err });
+  }
+  t.equal(store.log().visible, before);
 });
