@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 
 const seed = process.env['STORM_SEED'] ?? '20260405';
-const runs = process.env['STORM_RUNS'] ?? '25';
+const runs = process.env['STORM_RUNS'] ?? '15';
 
 async function outputOf(program: string, ...args: readonly string[]): Promise<{ readonly out: string; readonly err: string; readonly code: unknown }> {
   const path = fileURLToPath(new URL(program, import.meta.url));
