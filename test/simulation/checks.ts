@@ -5,7 +5,7 @@ import type { ClaimEvent } from '../../src/command/event.ts';
 import type { State } from '../../src/command/evolve.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
-import { facts, valuesOf } from '../support/given.ts';
+import { facts, valuesOf } from '../support/sample.ts';
 import { nameOfStream, type Step } from './history.ts';
 import { verdictOf } from './sim-client.ts';
 import { streamOf, suffixes, type, type Invocation, type World } from './world.ts';

@@ -6,11 +6,7 @@ export class Coverage {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + times);
   }
 
-  of(what: string): number {
-    return this.#counts.get(what) ?? 0;
-  }
-
-  get lines(): readonly string[] {
-    return [...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([what, times]) => `${what}: ${String(times)}`);
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
   }
 }

@@ -2,7 +2,7 @@ import type { Command, Preconditions, WriteContext, WriteOutcome } from '../../s
 import { freshnessWaitMs } from '../../src/limits.ts';
 import { logPosition, logStart, type LogPosition } from '../../src/log/log.ts';
 import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
-import { body } from '../support/given.ts';
+import { body } from '../support/sample.ts';
 import type { Shown } from '../support/writing.ts';
 import { nameOfStream } from './history.ts';
 import type { Serving, SimNode } from './sim-node.ts';

@@ -16,7 +16,7 @@ import { WatchHub } from '../../src/watch/hub.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { noRules } from '../../src/write-rules.ts';
-import { domain } from '../support/given.ts';
+import { domain } from '../support/sample.ts';
 import type { RecordingSink } from '../watch/recording-sink.ts';
 import { NodeLog, UnreachableError, type Link } from './node-log.ts';
 import { SimLeadership } from './sim-leadership.ts';

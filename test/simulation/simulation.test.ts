@@ -1,9 +1,9 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { test } from 'tap';
 
 import { appendFates, incidents } from './faults.ts';
-import { Coverage } from './coverage.ts';
-import { simulate } from './simulation.ts';
-import { TablesPool } from './tables-pool.ts';
+import type { Counts, Question, Told } from './worker.ts';
 
 /** README.md tells what is simulated and checked, and how a run is looked at. */
 
@@ -26,30 +26,53 @@ const least: Readonly<Record<string, number>> = {
   'a watch resumed': 2_000, 'a watch ended: left': 1_000, 'a watch ended: failed': 50, 'a watch ended: shutting-down': 20, 'a watch ended: too-slow': 5, 'events watched': 4_000,
 };
 
-test('several nodes over one faulty log are one service', async (t) => {
-  const coverage = new Coverage();
-  const tables = new TablesPool();
-  t.teardown(() => tables.close());
-  for (const seed of seeds) {
-    const run = await simulate(seed, coverage, { isTraced, tables });
-    if (isTraced) for (const line of run.trace) t.comment(line);
-    if (run.error === undefined) continue;
-    const reason = run.error instanceof Error ? run.error.message : JSON.stringify(run.error);
-    throw new Error(`${reason}\nto see what happened: SIM_TRACE=1 SIM_SEED=${String(seed)} npx tap run --disable-coverage dist/test/simulation/simulation.test.js`, { cause: run.error });
+/** The simulation in a thread of its own. */
+class Simulator {
+  readonly #worker = new Worker(new URL('worker.js', import.meta.url), { execArgv: [] });
+
+  async run(seed: number, isTraced: boolean): Promise<Told> {
+    return await this.#ask({ seed, isTraced }) as Told;
   }
+
+  /** What has happened in all runs together. */
+  async end(): Promise<Counts> {
+    const counts = await this.#ask('counts') as Counts;
+    await this.#worker.terminate();
+    return counts;
+  }
+
+  async #ask(question: Question): Promise<unknown> {
+    this.#worker.postMessage(question);
+    const [answer] = await once(this.#worker, 'message') as unknown[];
+    return answer;
+  }
+}
+
+test('several nodes over one faulty log are one service', async (t) => {
+  const simulator = new Simulator();
+  let failure: string | undefined;
+  for (const seed of seeds) {
+    const run = await simulator.run(seed, isTraced);
+    for (const line of run.trace) t.comment(line);
+    if (run.failure === undefined) continue;
+    failure = `${run.failure}\nto see what happened: SIM_TRACE=1 SIM_SEED=${String(seed)} npx tap run --disable-coverage dist/test/simulation/simulation.test.js`;
+    break;
+  }
+  const counts = await simulator.end();
+  if (failure !== undefined) throw new Error(failure);
   t.pass(`${String(seeds.length)} runs`);
-  if (isTraced) for (const line of coverage.lines) t.comment(line);
+  if (isTraced) for (const [what, times] of counts) t.comment(`${what}: ${String(times)}`);
   if (seeds.length < 500) return;
-  const rare = Object.entries(least).filter(([what, times]) => coverage.of(what) < (times * seeds.length) / 1_000).map(([what, times]) => `${what}: ${String(coverage.of(what))}, at least ${String(times)} in 1,000 runs`);
-  t.strictSame(rare, [], 'everything that can happen did happen');
+  const rare = Object.entries(least).filter(([what, times]) => (counts.get(what) ?? 0) < (times * seeds.length) / 1_000);
+  t.strictSame(rare.map(([what, times]) => `${what}: ${String(counts.get(what) ?? 0)}, at least ${String(times)} in 1,000 runs`), [], 'everything that can happen did happen');
 });
 
 test('a seed tells the same story twice', async (t) => {
-  const tables = new TablesPool();
-  t.teardown(() => tables.close());
+  const [one, other] = [new Simulator(), new Simulator()];
   for (const seed of only === undefined ? [2, 3, 5, 8, 13, 21] : seeds) {
-    const [one, other] = [await simulate(seed, new Coverage(), { isTraced: true, tables }), await simulate(seed, new Coverage(), { isTraced: true, tables })];
-    t.ok(one.trace.length > 50, `seed ${String(seed)} is told in ${String(one.trace.length)} lines`);
-    t.equal(one.trace.join('\n') === other.trace.join('\n'), true, `seed ${String(seed)}`);
+    const [first, second] = [await one.run(seed, true), await other.run(seed, true)];
+    t.ok(first.trace.length > 50, `seed ${String(seed)} is told in ${String(first.trace.length)} lines`);
+    t.equal(first.trace.join('\n') === second.trace.join('\n'), true, `seed ${String(seed)}`);
   }
+  await Promise.all([one.end(), other.end()]);
 });

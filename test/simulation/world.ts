@@ -1,7 +1,7 @@
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
-import { widgets } from '../support/given.ts';
+import { widgets } from '../support/sample.ts';
 import type { History } from './history.ts';
 import type { Surroundings } from './node-log.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';

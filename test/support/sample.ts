@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+
+import type { Facts } from '../../src/command/facts.ts';
+import type { HeldValue } from '../../src/command/event.ts';
+import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { compileType } from '../../src/resource/type-declaration.ts';
+
+/** The sample type and its objects. Nothing here knows a test runner: what runs beside the tests uses it as well. */
+
+export const domain = 'svc.run';
+
+const declaration = {
+  group: 'example.com', version: 'v1', kind: 'Widget', singular: 'widget', plural: 'widgets',
+  schema: {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          title: { type: 'string', minLength: 1, maxLength: 100 },
+          size: { type: 'integer' },
+          serial: { type: 'string' },
+          tags: { type: 'array', items: { type: 'string' } },
+          free: true,
+        },
+        required: ['title'],
+        additionalProperties: false,
+      },
+      status: { type: 'object', properties: { phase: { type: 'string' } }, additionalProperties: false },
+    },
+    required: ['spec'],
+  },
+  indexes: [{ name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', unique: true }, { name: 'spec.tags', multi: true }, { name: 'status.phase' }],
+  statusSubresource: false,
+};
+
+/** The sample type, with what `changes` says otherwise. */
+export function widgetType(changes: Readonly<Record<string, unknown>> = {}): ResourceType {
+  const compiled = compileType({ ...declaration, ...changes }, { plugin: 'example', bundled: false, domain });
+  if (!compiled.ok) throw new Error(compiled.problems.join('\n'));
+  return compiled.type;
+}
+
+export const widgets = widgetType();
+export const widgetsWithStatus = widgetType({ statusSubresource: true });
+
+export const earlier = '2026-01-01T00:00:00.000Z';
+export const now = '2026-01-02T00:00:00.000Z';
+export const uid = '11111111-1111-4111-8111-111111111111';
+export const drawnUid = '22222222-2222-4222-8222-222222222222';
+
+type Changes = { readonly metadata?: Partial<Metadata>; readonly spec?: JsonObject; readonly [member: string]: unknown };
+
+/** A stored Widget: version 0 of `w1` unless `changes` says otherwise. */
+export function widget({ metadata = {}, ...members }: Changes = {}): ResourceObject {
+  return {
+    apiVersion: 'example.com/v1', kind: 'Widget',
+    metadata: { name: 'w1', uid, version: 0, generation: 1, creationTimestamp: earlier, ...metadata },
+    spec: { title: 'One' },
+    ...members,
+  };
+}
+
+/** What a client sends: no server-managed members unless given. */
+export function body({ metadata = {}, ...members }: { readonly metadata?: JsonValue; readonly [member: string]: JsonValue } = {}): JsonObject {
+  const named = isObject(metadata) ? { name: 'w1', ...metadata } : metadata;
+  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: named, spec: { title: 'One' }, ...members };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The unique values a Widget holds, reckoned without the code under test. */
+export function valuesOf(object: ResourceObject): readonly HeldValue[] {
+  const spec = object['spec'] as Readonly<Record<string, unknown>> | undefined;
+  const serial = spec?.['serial'];
+  return typeof serial === 'string' ? [{ index: 'spec.serial', hash: createHash('sha256').update(serial).digest('hex') }] : [];
+}
+
+export const facts: Facts = { type: widgets, now, uid: drawnUid, suffix: 'x7k2p', domain, origin: 'client', fieldValidation: undefined, subject: { kind: 'platform', part: 'test' } };
