@@ -56,6 +56,8 @@ export type AccessParts = {
   readonly models: ObjectModels;
   readonly registry: TypeRegistry;
   readonly execute: Execute;
+  /** The same for what this node must write: it waits for a log that does not answer. */
+  readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Leadership;
   readonly clock: Clock;
@@ -79,7 +81,7 @@ export type Access = {
 
 /** Who is it, may they, and what follows when the answer changes. */
 export function composeAccess(parts: AccessParts): Access {
-  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, leadership, clock, log } = parts;
+  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, patiently, leadership, clock, log } = parts;
   const { permissions, passwords, secrets } = tables;
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
   const authenticator = composeAuthenticator(parts, typeOf);
@@ -104,7 +106,7 @@ export function composeAccess(parts: AccessParts): Access {
       sessions.open();
     },
     isAdministered: () => permissions.holders(superRole).length > 0,
-    administer: async () => ensureAdministrator({ permissions, execute, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword }),
+    administer: async () => ensureAdministrator({ permissions, execute: patiently, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword }),
     stop: async () => {
       guard.stop();
       await sessions.stop();

@@ -5,7 +5,7 @@ import type { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../projections/runner.ts';
 import { delay, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
-import { logRetryMsMax, logRetryMsMin, progressToldMs } from './limits.ts';
+import { clockAlarmMs, eventTimeAheadMsMax, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits.ts';
 import { UnsuitableLogError, type FoundedLog } from './log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
@@ -50,6 +50,7 @@ export class LogFollower {
     await this.#patiently(async () => verifyCheckpoint(log, models));
     await this.#patiently(async () => catchUp(log, models, { signal, onProgress }));
     signal.throwIfAborted();
+    this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
       if (!signal.aborted) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
@@ -59,6 +60,18 @@ export class LogFollower {
   async stop(reason?: unknown): Promise<void> {
     this.#stop.abort(reason);
     await this.#following;
+  }
+
+  /** No event is stamped earlier than one before it, so a clock that is ahead on one node is followed by all (consistency protocol, 8). */
+  #watchClock(): void {
+    const { models, clock, logger } = this.#options;
+    let toldAt = -Infinity;
+    models.subscribe(() => {
+      const aheadMs = models.lastTime() - clock.now();
+      if (aheadMs <= eventTimeAheadMsMax || clock.monotonic() - toldAt < clockAlarmMs) return;
+      toldAt = clock.monotonic();
+      logger.warn('an event is stamped later than it is here: a clock of this node or of another one is wrong', { aheadSeconds: Math.round(aheadMs / 1_000) });
+    });
   }
 
   /** Until it succeeds, or fails for a reason that asking again does not change. */

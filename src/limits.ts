@@ -69,6 +69,9 @@ export const platformEventsReadMax = 256;
 /** Between two tries to reach the log at the start: soon enough to be back within seconds, and no load on one that is down. */
 export const logRetryMsMin = 100;
 export const logRetryMsMax = 2_000;
+/** How far a folded event's time may be ahead of this node's clock before that is told, and how often it is: all later ones follow it. */
+export const eventTimeAheadMsMax = 60_000;
+export const clockAlarmMs = 60_000;
 /** How often a long catch-up says how far it is: often enough to see that it goes on. */
 export const progressToldMs = 5_000;
 
@@ -101,6 +104,10 @@ export const watchTimeoutSecondsMax = 86_400;
 export const watchClientFrameBytesMax = 4_096;
 /** How long a position ahead of the log is waited for before 410. */
 export const watchAheadWaitMs = 2_000;
+/** How often a watch that needs a log which does not answer asks for it again. */
+export const watchLogRetryMs = 1_000;
+/** A resourceVersion's digits: 10¹⁹ positions an epoch, and more epochs than anybody begins. */
+export const resourceVersionDigitsMax = 24;
 
 /** A plugin's start, and one call of its route (seed decisions 9.2). */
 export const pluginStartMs = 10_000;

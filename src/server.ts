@@ -1,8 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 
 import { LmdbTables } from '../projections/lmdb-tables.ts';
@@ -14,7 +12,7 @@ import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
-import { StartError, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
@@ -24,8 +22,10 @@ import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits.ts';
+import { listen } from './listen.ts';
 import { FoundedLog } from './log/founded-log.ts';
 import type { LogState } from './log/log.ts';
+import { patient } from './patient-execute.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
@@ -92,7 +92,8 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal } = options;
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
-  const core = composeCore(config, { stores, log, clock });
+  const stopping = new AbortController();
+  const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
   const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
   onPlugins?.((error) => host.blame(error));
@@ -112,6 +113,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   closers.add(async () => core.leadership.stop().then(async () => host.stop()));
   const url = await listen(http.server, config);
   closers.add(async () => {
+    stopping.abort();
     core.hub.closeAll();
     await http.close(shutdownMs / 2);
   });
@@ -122,7 +124,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   access.open();
   core.leadership.start();
   readiness.done('read models');
-  await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.execute, reader: models, uuid: randomUUID });
+  await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.patiently, reader: models, uuid: randomUUID });
   const { settled } = administer(access, log);
   await host.start();
   await settled;
@@ -165,12 +167,14 @@ type Core = {
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly execute: Execute;
+  /** The same for what must be written: it waits for a log that does not answer. */
+  readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
 };
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
-function composeCore(config: Config, { stores, log, clock }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock }): Core {
+function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
   const { eventLog, models } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
@@ -181,10 +185,10 @@ function composeCore(config: Config, { stores, log, clock }: { readonly stores: 
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
     : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node will not lead: the lease cannot be read'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
-  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, hub, leadership };
+  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership };
 }
 
-function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, hub }: Core, authorize: Authorize): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
+function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, patiently, hub }: Core, authorize: Authorize): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf: pluginLoggerOf,
@@ -194,7 +198,7 @@ function composePlugins(config: Config, { stores: { registry, models }, edge, lo
     }),
   });
   const host = new PluginHost({
-    ...edge, registry, execute, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf: pluginLoggerOf,
+    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf: pluginLoggerOf,
     platformVersion, folders: { bundled: [bundledPlugins], extra: config.pluginsDirs },
     buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
   });
@@ -252,19 +256,6 @@ function startCollector({ models, registry, execute, leadership, clock, log }: S
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {
   await models.buildIndexes(type);
   registry.serve(type.key);
-}
-
-async function listen(server: Server, { host, port }: Config): Promise<string> {
-  await new Promise<void>((done, fail) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
-      fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
-    });
-    server.listen(port, host, done);
-  });
-  const address = server.address();
-  const bound = typeof address === 'object' ? address?.port ?? port : port;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
 function loggerOf(log: Logger): PluginLogger {

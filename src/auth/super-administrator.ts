@@ -47,12 +47,16 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
   return { created: made.created, notices: [...made.notices, ...bound] };
 }
 
-async function comparePassword({ permissions, secrets, passwords, password }: AdministratorOptions): Promise<readonly string[]> {
-  if (password === undefined) return [];
+async function comparePassword(options: AdministratorOptions): Promise<readonly string[]> {
+  const { password } = options;
+  if (password === undefined || await isPassword(options, password)) return [];
+  return [`ADMIN_PASSWORD counts at the first start only: the password of "${administrator}" is unchanged`];
+}
+
+async function isPassword({ permissions, secrets, passwords }: AdministratorOptions, password: string): Promise<boolean> {
   const user = permissions.user(administrator);
   const stored = user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
-  if (stored !== undefined && await passwords.verify(password, stored)) return [];
-  return [`ADMIN_PASSWORD counts at the first start only: the password of "${administrator}" is unchanged`];
+  return stored !== undefined && passwords.verify(password, stored);
 }
 
 async function ensureUser(user: UserRecord | undefined, options: AdministratorOptions): Promise<AdministratorReport> {
@@ -83,15 +87,18 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
  * The file is written before the user is: a password that counts can always be read. It goes again only when it is known not
  * to count; what the log could not tell may still land.
  */
-async function withPassword({ dataDir, password }: AdministratorOptions, use: (password: string) => Promise<WriteOutcome>): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
+async function withPassword(options: AdministratorOptions, use: (password: string) => Promise<WriteOutcome>): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
+  const { dataDir, password } = options;
   const path = join(dataDir, 'admin-password');
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  const isRefused = !outcome.ok && outcome.rejection.reason !== 'unavailable';
+  // An attempt that was not answered may have landed, and be what the next one came upon: nobody else draws this password.
+  const counts = outcome.ok || (password === undefined && await isPassword(options, chosen));
+  const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
-  if (!outcome.ok && outcome.rejection.reason === 'already-exists') return { outcome: 'exists', where: '' };
-  settled(outcome);
+  if (!counts && outcome.rejection.reason === 'already-exists') return { outcome: 'exists', where: '' };
+  if (!counts) settled(outcome);
   return { outcome: 'written', where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD' };
 }
 

@@ -6,7 +6,7 @@ import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
 import type { Exchange } from './exchange.ts';
 import { Holders } from './holders.ts';
-import { staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
+import { foreignPosition, staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from './problem.ts';
@@ -36,7 +36,7 @@ export class Collections {
     const decoded = decodeListQuery(exchange.query, type);
     if (!decoded.ok) return refusal(decoded.problem);
     const request = decoded.value;
-    const stale = await staleness(request.freshness, exchange, this.#ports.reader);
+    const stale = await staleness(request.freshness, exchange, this.#ports.reader) ?? this.#foreignChain(request);
     if (stale !== undefined) return stale;
     // Many who ask the same at once share what the first of them has read meanwhile.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
@@ -57,6 +57,11 @@ export class Collections {
       this.#streams.begin();
       return { kind: 'stream', chunks: this.#streamed(request, page, items), holdMsMax: snapshotHoldMsMax };
     }
+  }
+
+  #foreignChain({ paging }: ListRequest): Answer | undefined {
+    const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
+    return begun === undefined || this.#ports.reader.isKnown(begun) ? undefined : refusal(foreignPosition(begun));
   }
 
   /** Undefined when it must be streamed and every snapshot is held. A short answer needs none, so it waits for nobody. */

@@ -25,7 +25,7 @@ export type DecodedToken =
 /** What a token is bound to: the type and all that selects and orders. */
 export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
 
-const positionText = /^[1-9][0-9]{0,19}$|^0$/u;
+const positionText = /^[1-9][0-9]{0,23}$|^0$/u;
 
 export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
   const { keys, created, name } = token.after;

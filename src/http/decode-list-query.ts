@@ -1,3 +1,4 @@
+import { resourceVersionDigitsMax } from '../limits.ts';
 import { logPosition, type LogPosition } from '../log/log.ts';
 import type { ListQuery, Selection, SortKey, Window } from '../resource/list-query.ts';
 import { bindFields, parseSort } from '../resource/order.ts';
@@ -54,11 +55,15 @@ export function decodeSelection(parameters: URLSearchParams, type: ResourceType)
 export function decodeFreshness(parameters: URLSearchParams): Decoded<Freshness> {
   const text = parameters.get('resourceVersion') ?? '';
   const match = parameters.get('resourceVersionMatch') ?? '';
-  if (text !== '' && !/^\d{1,20}$/u.test(text)) return refused(`resourceVersion: must be a log position, is ${shown(text)}`);
+  if (text !== '' && !isPosition(text)) return refused(`resourceVersion: must be a log position, is ${shown(text)}`);
   const unmatched = match === '' ? undefined : matchProblem(match, text);
   if (unmatched !== undefined) return { ok: false, problem: unsupported('resourceVersionMatch', unmatched) };
   const notBefore = text === '' || text === '0' ? undefined : logPosition(BigInt(text));
   return { ok: true, value: { notBefore, match: match === 'Exact' ? 'exact' : 'not-older' } };
+}
+
+export function isPosition(text: string): boolean {
+  return text.length <= resourceVersionDigitsMax && /^\d+$/u.test(text);
 }
 
 function matchProblem(match: string, resourceVersion: string): string | undefined {

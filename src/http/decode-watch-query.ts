@@ -1,7 +1,7 @@
 import { watchTimeoutSecondsMax } from '../limits.ts';
 import { logPosition, type LogPosition } from '../log/log.ts';
 import type { WatchPlan, WatchStart } from '../watch/watch-plan.ts';
-import { decodeSelection, shown, unsupported, type Decoded } from './decode-list-query.ts';
+import { decodeSelection, isPosition, shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { problem } from './problem.ts';
 import type { WatchRequest } from './watching.ts';
 
@@ -48,7 +48,7 @@ function decodeResumed(text: string): Decoded<WatchStart> {
 
 /** `0` is any position, so it says as much as nothing. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
-  if (text !== '' && !/^\d{1,20}$/u.test(text)) return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
+  if (text !== '' && !isPosition(text)) return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
   const position = BigInt(text);
   return { ok: true, value: position === 0n ? undefined : logPosition(position) };
 }

@@ -2,6 +2,7 @@ import type { Command, WriteContext, WriteOutcome } from '../command/command.ts'
 import { notFound } from '../command/refuse.ts';
 import type { Execute } from '../execute.ts';
 import { freshnessWaitMs } from '../limits.ts';
+import type { LogPosition } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, taken, type Answer } from './answer.ts';
@@ -9,12 +10,12 @@ import { etagOf, isKnown, unmetCondition } from './conditions.ts';
 import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
 import { decodeDeleteOptions, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
-import { problem, problemOf } from './problem.ts';
+import { problem, problemOf, type Problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody, readJson } from './read-body.ts';
 import { readObject, unread } from './read-object.ts';
 
 /** What a generated API reads by. */
-export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'reached'>;
+export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached'>;
 
 export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
 
@@ -47,6 +48,7 @@ function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: Resou
 export async function staleness(freshness: Freshness, exchange: Exchange, reader: ResourceReader): Promise<Answer | undefined> {
   const { notBefore, match } = freshness;
   if (notBefore === undefined) return undefined;
+  if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
   if (reader.position() < notBefore) {
     const reached = await reader.reached(notBefore, { timeoutMs: freshnessWaitMs, signal: goneSignal(exchange.res) });
     if (reached === 'aborted') return taken;
@@ -59,6 +61,11 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
     return refusal(problem('expired', `the state at ${notBefore.toString()} is not kept; the current position is ${reader.position().toString()}`));
   }
   return undefined;
+}
+
+/** Positions of another epoch name other states, if any: what the client holds must be read anew. */
+export function foreignPosition(position: LogPosition): Problem {
+  return problem('expired', `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`);
 }
 
 export async function putItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {

@@ -47,6 +47,10 @@ class OwnedReader implements ResourceReader {
     return this.#reader.position();
   }
 
+  isKnown(position: Parameters<ResourceReader['isKnown']>[0]): boolean {
+    return this.#reader.isKnown(position);
+  }
+
   reached(...call: Parameters<ResourceReader['reached']>): ReturnType<ResourceReader['reached']> {
     return this.#reader.reached(...call);
   }

@@ -169,6 +169,11 @@ export class LogReplacedError extends Error {
   }
 }
 
+/** Whether a read failed because of what the log holds: asked again it would say the same. Else it did not answer. */
+export function isSaidByLog(error: unknown): boolean {
+  return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);
+}
+
 /** The log refuses this node whatever it asks (credentials, encryption, rights): only its operator can mend that. */
 export class LogRefusedError extends Error {
   constructor(reason: string, options?: ErrorOptions) {

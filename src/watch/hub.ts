@@ -1,14 +1,14 @@
 import PQueue from 'p-queue';
 
 import type { Subject } from '../command/subject.ts';
-import type { Clock } from '../base/clock.ts';
-import { watchCatchUpsMax, watchersMax } from '../limits.ts';
+import { delay, type Clock } from '../base/clock.ts';
+import { watchCatchUpsMax, watchLogRetryMs, watchersMax } from '../limits.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { Audiences } from './audience.ts';
-import { awaitStart, catchUp, type CatchUpSource } from './catch-up.ts';
+import { awaitStart, catchUp, LogSilentError, type CatchUpSource } from './catch-up.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
 import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
@@ -42,6 +42,8 @@ export class WatchHub {
   /** Every watcher that is not closed. */
   readonly #watchers: Wheel<Watcher>;
   readonly #catchUps = new PQueue({ concurrency: watchCatchUpsMax });
+  /** What ends the reading of those who catch up. */
+  readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
   /** Of the last batch published: every live watcher has seen all it selects up to here. */
   #position: LogPosition;
@@ -52,7 +54,11 @@ export class WatchHub {
     this.#dependencies = dependencies;
     this.#position = reader.position();
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
-    this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => { watcher.beat(now, this.#position); });
+    this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
+      watcher.beat(now, this.#position);
+      // One that waits for the log holds one of the few turns to read it.
+      if (!log.state().reachable) this.#reading.get(watcher)?.abort();
+    });
     this.#source = { log, reader, clock, position: () => this.#position, join: (watcher) => this.#join(watcher) };
     this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });
   }
@@ -127,20 +133,32 @@ export class WatchHub {
   }
 
   async #catchUp(watcher: Watcher): Promise<void> {
-    try {
-      await awaitStart(watcher, this.#source);
-      await this.#catchUps.add(() => catchUp(watcher, this.#source));
-    } catch (error) {
-      // Whoever is gone needs no answer, and a log that closes under a watch that was ended is no fault.
-      if (watcher.state === 'closed') return;
-      const overloaded = error instanceof SnapshotsExhaustedError;
-      if (!overloaded) this.#dependencies.report(error);
-      watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'the past could not be read' });
+    while (watcher.state === 'catching-up') {
+      const reading = new AbortController();
+      this.#reading.set(watcher, reading);
+      try {
+        await awaitStart(watcher, this.#source);
+        await this.#catchUps.add(() => catchUp(watcher, this.#source, reading.signal));
+      } catch (error) {
+        if (!(error instanceof LogSilentError)) this.#fail(watcher, error);
+        else await delay(this.#dependencies.clock, watchLogRetryMs);
+      } finally {
+        this.#reading.delete(watcher);
+      }
     }
+  }
+
+  #fail(watcher: Watcher, error: unknown): void {
+    // Whoever is gone needs no answer, and a log that closes under a watch that was ended is no fault.
+    if (watcher.state === 'closed') return;
+    const overloaded = error instanceof SnapshotsExhaustedError;
+    if (!overloaded) this.#dependencies.report(error);
+    watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'the past could not be read' });
   }
 
   #forget(watcher: Watcher): void {
     this.#watchers.delete(watcher);
+    this.#reading.get(watcher)?.abort();
     this.#audiences.leave(watcher);
   }
 

@@ -9,14 +9,14 @@ import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
 /** Recorded events as the watch of `plan` shows them: what the feed would have published when they were new. */
 export class LoggedEvents {
-  readonly #log: EventLog;
+  readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
   readonly #everything: boolean;
   readonly #prefix: string;
   /** By stream, whether the object was selected after the last event seen of it. */
   readonly #selected = new Map<StreamName, boolean>();
 
-  constructor(log: EventLog, plan: WatchPlan) {
+  constructor(log: Pick<EventLog, 'readStream'>, plan: WatchPlan) {
     this.#log = log;
     this.#plan = plan;
     this.#everything = selectsAll(plan.selection);

@@ -130,3 +130,21 @@ test('no event of the log holds the password', async (t) => {
   await start('given-in-the-environment');
   for (const { stream, data, metadata } of await accounts.recorded()) t.notOk(Buffer.concat([data, metadata]).includes('given-in-the-environment'), stream);
 });
+
+test('a user whose making was not answered but took place keeps the password that stands in the file', async (t) => {
+  const { accounts, file, logsIn, holders } = await given(t);
+  const { permissions, users, roleBindings, secrets, passwords } = accounts;
+  let asked = 0;
+  const report = await ensureAdministrator({
+    permissions, users, roleBindings, secrets, passwords, dataDir: join(file, '..'), password: undefined, uuid: randomUUID,
+    execute: async (type, command, context) => {
+      asked += 1;
+      // What was not answered is asked for again, and comes upon itself.
+      if (asked === 1) await accounts.execute(type, command, context);
+      return accounts.execute(type, command, context);
+    },
+  });
+  t.equal(report.created, true);
+  t.equal(await logsIn((await readFile(file, 'utf8')).trim()), true);
+  t.strictSame(holders(), bound);
+});
