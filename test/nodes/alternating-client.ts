@@ -7,7 +7,7 @@ export type Request = {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Made on another node a moment ago: who cannot ask the log for it says so instead of 401. */
+  /** It may have been made on another node a moment ago: who cannot ask the log for it says so instead of 401. */
   readonly credentialIsNew?: boolean;
 };
 

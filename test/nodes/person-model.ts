@@ -142,8 +142,9 @@ export class PersonModel {
     return node;
   }
 
+  /** Before it refuses a node asks the log whether it missed something; without a log it cannot refuse. */
   async #expect(node: NodeProcess, status: number, headers: Readonly<Record<string, string>>): Promise<void> {
-    const reply = await this.#client.send(this.#asking(headers), node);
+    const reply = status === 200 ? await this.#client.send(this.#asking(headers), node) : await this.#client.read({ ...this.#asking(headers), credentialIsNew: true }, node);
     if (reply.status !== status) throw wrong(reply, `${this.#name} must be answered ${status.toString()} with ${Object.keys(headers).join()}`);
   }
 
