@@ -173,28 +173,22 @@ export const logCopyStallMs = 120_000;
 
 /** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
 export const watchCatchUpsMax = 32;
-
 /** Streams of which a catch-up remembers whether their object is selected, so that most changes need no second read. */
 export const watchRememberedStreamsMax = 8_192;
-
 /** How long a watcher that catches up may leave what it was sent unread: it holds one of the few turns to do so. */
 export const watchCatchUpStallMs = 10_000;
-
 /** Users and addresses counted at once; the longest counted go first, as their windows end first. */
 export const loginFailuresCountedMax = 10_000;
-
 /** What a stored hash may ask for at most: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /** Log-ins waiting for their turn; past it they are turned away, as each takes a fifth of a second of a core. */
 export const passwordHashesWaitingMax = 64;
-
 /** How long an ended stream may take to be read before its connection is cut: until then it holds what was not read. */
 export const watchStreamEndMs = 5_000;
 
 /** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
 export const deleteCollectionBatchObjectsMax = 256;
 export const deleteCollectionConcurrencyMax = 32;
-
 /** How long a closing handshake may take before the connection is cut. */
 export const watchSocketCloseMs = 5_000;
 /** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */
@@ -203,7 +197,6 @@ export const watchClientChunksMax = 1_024;
 
 /** Longer ones are cut: they are kept with every event. */
 export const userAgentLengthMax = 256;
-
 /** A query longer than this is rarely asked twice. */
 export const listCacheQueryLengthMax = 2_048;
 

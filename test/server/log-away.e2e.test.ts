@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -11,6 +11,7 @@ import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
 import { streamName, type EventLog, type ExpectedRevision } from '../../src/log/log.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Event } from '../../src/command/event.ts';
+import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { appended } from '../support/log-events.ts';
 import { adminAuthorization, startTestServer, type TestServer, type TestServerOptions } from '../support/start-server.ts';
@@ -173,6 +174,25 @@ test('a log that cannot be served from is a clear mistake at the start, and noth
     const head = await log.head();
     await t.rejects(startTestServer({ environment: { EVENT_LOG: store.url } }), { name: 'StartError', exitCode: 2, message }, what);
     t.equal(await log.head(), head, 'nothing was written');
+  }
+});
+
+test('a log that lets nobody in is a clear mistake at the start, and its address is not repeated', async (t) => {
+  const tls = selfSignedCertificate();
+  const store = await startEventStore({ tls, credentials: 'admin:right' });
+  t.teardown(async () => store.stop());
+  const file = join(await mkdtemp(join(tmpdir(), 'ledgerplane-ca-')), 'ca.crt');
+  t.teardown(async () => rm(join(file, '..'), { recursive: true }));
+  await writeFile(file, tls.certificate);
+  const urls: Readonly<Record<string, string>> = {
+    'a wrong password': `${store.url.replace('right', 'secret')}&tlsCAFile=${file}`,
+    'no TLS': `esdb://127.0.0.1:${String(store.port)}?tls=false`,
+  };
+  for (const [what, url] of Object.entries(urls)) {
+    const lines: string[] = [];
+    const error = await startTestServer({ environment: { EVENT_LOG: url }, logLines: { write: (line) => { lines.push(line); } } }).then(() => undefined, (thrown: unknown) => thrown as Error);
+    t.match(error, { name: 'StartError', exitCode: 2, message: /check the user, the password and tls= of EVENT_LOG/u }, what);
+    t.notMatch([error?.message, ...lines].join('\n'), /secret|admin:/u);
   }
 });
 

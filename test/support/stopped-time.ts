@@ -28,7 +28,7 @@ export class StoppedTime {
 }
 
 /** What waits for time to pass: a server that closes looks again and again for connections that have become idle. */
-async function passing<T>(clock: FakeClock, waiting: Promise<T>): Promise<T> {
+export async function passing<T>(clock: FakeClock, waiting: Promise<T>): Promise<T> {
   const state = { isOver: false };
   const settled = waiting.finally(() => { state.isOver = true; });
   while (!state.isOver) {

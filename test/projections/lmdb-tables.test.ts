@@ -1,0 +1,51 @@
+import t from 'tap';
+
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { decodeRow, encodeRow, storedOf } from '../../projections/row.ts';
+import { epochShift, logPosition, logStart, streamRevision } from '../../src/log/log.ts';
+import { idOf } from '../support/id-of.ts';
+
+t.test('a row keeps a position of any epoch', async (t) => {
+  for (const position of [1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, epochShift(1) + 5n, epochShift(7) + 2n ** 62n, 10n ** 24n - 1n].map(logPosition)) {
+    const bytes = encodeRow({ revision: streamRevision(3), position, deletionRequested: false, finalizers: true, entry: Buffer.from('entry'), answer: Buffer.from('{}') });
+    t.equal(decodeRow(bytes).position, position);
+    t.match(storedOf(bytes), { position, revision: 3 });
+    t.equal(Buffer.from(storedOf(bytes).bytes).toString(), '{}');
+  }
+});
+
+t.test('secrets are kept by uid and revision, and go with their object', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const [user, other] = [idOf('a user'), idOf('another')];
+  tables.commit((writer) => {
+    for (const [revision, hash] of ['first', 'second'].entries()) writer.putPasswordHash(user, streamRevision(revision), hash);
+    writer.putPasswordHash(other, streamRevision(0), 'of another');
+    writer.putTokenDigest(other, 'a digest');
+  });
+  t.same([0, 1, 2].map((revision) => tables.passwordHash(user, revision)), ['first', 'second', undefined]);
+  t.equal(tables.tokenDigest(user), undefined);
+  t.equal(tables.tokenDigest(other), 'a digest');
+  for (const strange of ['', 'x'.repeat(10_000)]) t.equal(tables.tokenDigest(strange), undefined);
+  tables.commit((writer) => { writer.dropSecrets(user); });
+  t.same([0, 1].map((revision) => tables.passwordHash(user, revision)), [undefined, undefined]);
+  t.equal(tables.passwordHash(other, 0), 'of another');
+  await tables.close();
+});
+
+t.test('what is cleared is gone, the checkpoint too', async (t) => {
+  const dir = t.testdir();
+  const tables = new LmdbTables(dir);
+  const checkpoint = { logId: 'l', epoch: 2, position: logPosition(epochShift(2) + 9n), eventId: 'e', events: 12, time: 1_767_225_600_000 };
+  tables.commit((writer) => {
+    writer.putCheckpoint(checkpoint);
+    writer.putTokenDigest('u', 'd');
+  });
+  t.same(tables.checkpoint(), checkpoint);
+  await tables.close();
+  const again = new LmdbTables(dir);
+  t.same(again.checkpoint(), checkpoint);
+  again.clear();
+  t.same([again.checkpoint(), again.tokenDigest('u')], [undefined, undefined]);
+  t.ok((again.checkpoint()?.position ?? logStart) === logStart);
+  await again.close();
+});
