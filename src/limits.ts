@@ -167,9 +167,6 @@ export const logReadAheadBytesMax = 8_388_608;
 export const logCopyInFlightEvents = 256;
 export const logCopyInFlightEventsMax = 4_096;
 export const logCopyInFlightBytesMax = 8_388_608;
-/** How often a copy says how far it is; without any progress for the latter it ends, and is resumed by hand. */
-export const logCopyProgressMs = 1_000;
-export const logCopyStallMs = 120_000;
 
 /** Watchers that read the past at once; others wait their turn. Each may hold a batch of the log and a slice of frames. */
 export const watchCatchUpsMax = 32;

@@ -1,5 +1,8 @@
 import type { Clock } from './base/clock.ts';
-import { logCopyProgressMs } from './limits.ts';
+
+/** How often a copy says how far it is; without any progress for the latter it ends, and is resumed by hand. */
+const logCopyProgressMs = 1_000;
+export const logCopyStallMs = 120_000;
 
 export type ProgressOptions = {
   readonly clock: Clock;

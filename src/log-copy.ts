@@ -1,9 +1,9 @@
 import { delay, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
-import { logCopyStallMs, logRetryMsMax, logRetryMsMin } from './limits.ts';
+import { logRetryMsMax, logRetryMsMin } from './limits.ts';
 import { EventCursor, LogCopyError, damaged, differenceOf, told } from './log-copy-cursor.ts';
 import { CopyPipeline } from './log-copy-pipeline.ts';
-import { CopyProgress } from './log-copy-progress.ts';
+import { CopyProgress, logCopyStallMs } from './log-copy-progress.ts';
 import { appendPlatformEvent } from './log-epoch.ts';
 import { readFounding, UnsuitableLogError, type Founding } from './log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, LogReplacedError, logStart, type EventLog, type LogPosition, type RecordedEvent } from './log/log.ts';
