@@ -18,7 +18,7 @@ import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { noRules } from '../../src/write-rules.ts';
 import { domain } from '../support/sample.ts';
 import type { RecordingSink } from '../watch/recording-sink.ts';
-import { NodeLog, UnreachableError, type Link } from './node-log.ts';
+import { NodeLog, type Link } from './node-log.ts';
 import { SimLeadership } from './sim-leadership.ts';
 import { Life } from './timeline.ts';
 import { suffixes, type, type World } from './world.ts';
@@ -186,8 +186,7 @@ export class SimNode {
     const leadership = this.#leadership = new SimLeadership(elector);
     let serves = false;
     const collector = new Collector({ changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, serving: () => (serves ? [type] : []), onError: fail });
-    const report = (error: unknown): void => { if (!(error instanceof UnreachableError)) fail(error); };
-    const hub = new WatchHub({ feed: models, reader: models, log, clock, report, recent: { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) } });
+    const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent: { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) } });
     await this.#follow(log, { models, clock, how });
     this.#watchPosition(models);
     await models.buildIndexes(type);
