@@ -46,6 +46,8 @@ async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: rea
     t.equal((await node.ask(`/api/v1alpha1/roles/${list.items[0]!.metadata.name}`)).status, 200, `${node.name} gets`);
   }
   t.ok(followers.some(({ isLive }) => isLive), 'watches go on');
+  // And who comes from the other node is taken, though there may be a change that this one has not seen.
+  for (const follower of followers) follower.move();
 }
 
 t.test('two nodes over one log behave as one service to a client that alternates between them, while the log is killed and restarted', async (t) => {
