@@ -76,7 +76,7 @@ const parameters = fc.oneof(
   fc.tuple(fc.constantFrom('sort', 'fieldSelector'), fc.constantFrom('spec.none', 'none', '__proto__', 'metadata', 'spec.title.x', 'constructor')).map(([name, field]) => pair(name, name === 'sort' ? field : `${field}=x`)),
   fc.constantFrom('sort=spec.title,up', 'sort=,', 'sort=spec.size,desc,asc', 'page=1&limit=1', 'size=1&continue=x', Array.from({ length: 9 }, () => 'sort=spec.title').join('&'), Array.from({ length: 65 }, () => 'a=b').join('&')),
   fc.oneof(fc.constantFrom('e30', 'W10', '!', 'null', 'AAAA', 'A'.repeat(40_000), 'WzEsMiwzLDQsNSw2LDdd'), fc.base64String({ minLength: 1, maxLength: 60 })).map((token) => `limit=1&${pair('continue', token)}`),
-  fc.constantFrom('resourceVersion=x', 'resourceVersion=-1', `resourceVersion=${'9'.repeat(21)}`, 'resourceVersionMatch=Exact', 'resourceVersionMatch=x&resourceVersion=1'),
+  fc.constantFrom('resourceVersion=x', 'resourceVersion=-1', `resourceVersion=${'9'.repeat(25)}`, 'resourceVersionMatch=Exact', 'resourceVersionMatch=x&resourceVersion=1'),
 );
 const watchParameters = fc.constantFrom('resourceVersion=x', 'resourceVersion=-1', `resourceVersion=${'9'.repeat(40)}`, 'timeoutSeconds=-1', 'timeoutSeconds=x', `timeoutSeconds=${'9'.repeat(30)}`, 'sendInitialEvents=maybe', 'sendInitialEvents=true', 'sendInitialEvents=true&resourceVersionMatch=Exact', 'allowWatchBookmarks=2', 'resourceVersionMatch=NotOlderThan', 'labelSelector=(', 'fieldSelector=none=1', 'fieldSelector=spec.size=%00(');
 const queries = fc.oneof(
