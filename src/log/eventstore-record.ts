@@ -110,12 +110,15 @@ function metadataBytes(metadata: unknown): Uint8Array {
   return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
 }
 
+/** What the server itself writes behind a stream that was deleted for good, at a revision that no number holds. */
+const tombstone = '$streamDeleted';
+
 /** Undefined for an event of somebody else's. */
 export function storedRecord(raw: RawRecord): StoredRecord | undefined {
   const stream = streamOf(raw.streamId);
-  if (stream === undefined) return undefined;
+  if (stream === undefined || raw.type === tombstone) return undefined;
   const { id, type, data } = raw;
-  if (!raw.isBytes) throw new LogCorruptError(`event ${id} was not written as bytes`);
+  if (!raw.isBytes) throw new LogCorruptError(`event ${id} in ${raw.streamId} was not written as bytes`);
   const { metadata, place } = unmarked(raw);
   return { event: { id, type, data, metadata, stream, revision: streamRevision(raw.revision), position: positionOf(raw) }, place };
 }

@@ -304,13 +304,22 @@ void test('a position that the log never gave is answered as unknown', async (t)
 
 void test('a deleted stream is empty and goes on numbering, one that is gone for good stops its readers', async (t) => {
   const { store, log } = await staged(t);
-  await insist(log, stream, batchOf('a', 2), 'absent');
+  const { position } = appended(await insist(log, stream, batchOf('a', 2), 'absent'));
   await store.log().delete(`ledgerplane-${stream}`, 'any', false);
   t.same(await log.readStream(stream, { from: streamRevision(0), limit: 10 }), []);
   t.equal(await log.readLast(stream), undefined);
   await store.log().delete(`ledgerplane-${stream}`, 'any', true);
   await t.rejects(log.readLast(stream), LogCorruptError);
   t.match(await log.append(stream, [proposed('b')], streamRevision(1)), { ok: false });
+  // What the server wrote behind it is none of ours: the log goes on for everybody else.
+  const other = streamName('object:widgets.example.com/other');
+  t.equal(await log.head(), position);
+  await insist(log, other, [proposed('c')], 'absent');
+  t.equal((await ids(log)).at(-1), idOf('c'));
+  const live = deliver(log, { after: logStart });
+  t.equal((await take(live.next, 3)).at(-1)?.id, idOf('c'));
+  await live.end();
+  t.equal(log.state().reachable, true);
 });
 
 void test('of a lease only the last events count, and a reader may have been at one that is gone', async (t) => {
