@@ -12,7 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const jobs = 2;
+/** One more than two cores: many tests wait, for a server to stop or a lease to run out. */
+const jobs = 3;
 /** Property tests and tests that start servers take long on a slow machine; a hung file must still end. */
 const fileTimeoutSeconds = 300;
 

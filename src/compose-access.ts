@@ -81,10 +81,11 @@ export type Access = {
 
 /** Who is it, may they, and what follows when the answer changes. */
 export function composeAccess(parts: AccessParts): Access {
-  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, models, registry, execute, patiently, leadership, clock, log } = parts;
+  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, eventLog, models, registry, execute, patiently, leadership, clock, log } = parts;
   const { permissions, passwords, secrets } = tables;
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
-  const authenticator = composeAuthenticator(parts, typeOf);
+  const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
+  const authenticator = composeAuthenticator(parts, elsewhere, typeOf);
   const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
   const guard = guardWatches(parts, { authorize, authenticator });
   const sessions = new SessionKeeper({
@@ -98,7 +99,7 @@ export function composeAccess(parts: AccessParts): Access {
       ...sessionRoutes({ authenticator, permissions, execute, sessions: typeOf(sessionKey), clock }),
       ...accountRoutes({ ...ports, domain, registry, verifyPassword: async (...given) => authenticator.verifyPassword(...given) }),
       ...tokenRoutes({ ...ports, domain, registry }),
-      ...permissionRoutes({ ...ports, domain, registry, permissions }),
+      ...permissionRoutes({ ...ports, domain, registry, permissions, elsewhere }),
       ...reviewRoutes({ registry, permissions, authorize }),
     ],
     open: () => {
@@ -114,11 +115,11 @@ export function composeAccess(parts: AccessParts): Access {
   };
 }
 
-function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, eventLog, models, execute, clock, log }: AccessParts, typeOf: (key: TypeKey) => ResourceType): Authenticator {
+function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, models, execute, clock, log }: AccessParts, elsewhere: Elsewhere, typeOf: (key: TypeKey) => ResourceType): Authenticator {
   const onProblem = (problem: string): void => { log.error('the identity provider cannot be used', { problem }); };
   return new Authenticator({
     secrets, passwords, permissions, clock,
-    elsewhere: new Elsewhere({ log: eventLog, reader: models, secrets, users: userKey, clock }),
+    elsewhere,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
     noteUse: tokenUseWriter({
       execute, reader: models, tokens: typeOf(tokenKey), clock, uuid: randomUUID,

@@ -31,6 +31,7 @@ export async function serve(): Promise<void> {
   const { log, flush } = openLog(decoded.config);
   // Until there are plugins every stray error is the platform's own.
   let blame: Blame = () => undefined;
+  tellWarnings(log);
   const onFatal = exitOnBugs({ log, flush }, (error) => blame(error));
   const stopping = new AbortController();
   const onListening = (url: string): void => { log.info({ url }, 'listening; nothing but probes is served until everything is ready'); };
@@ -47,6 +48,13 @@ export async function serve(): Promise<void> {
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(`ledgerplane ready on ${server.url} (${logName}, ${events.toString()} events, ${types.toString()} types)\n`);
+}
+
+/** What Node itself warns of, as a line of the log like any other: it would write plain text between them. */
+function tellWarnings(log: pino.Logger): void {
+  process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
+    log.warn({ warning: warning.name, ...typeof warning.code === 'string' ? { code: warning.code } : {} }, warning.message);
+  });
 }
 
 function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {

@@ -171,6 +171,16 @@ t.test('what nobody caught is logged as fatal and ends it with 1', async (t) => 
   }
 });
 
+t.test('what Node warns of is a line of the log', async (t) => {
+  const run = serve(t.testdir(), {}, onSignal("process.emitWarning('old ways', 'TestWarning', 'TEST0001')"));
+  await run.ready();
+  run.child.kill('SIGUSR2');
+  run.child.kill('SIGTERM');
+  t.equal(await run.exited(), 0);
+  const lines = run.stderr().trimEnd().split('\n').map((line): unknown => JSON.parse(line));
+  t.match(lines.find((line) => JSON.stringify(line).includes('TEST0001')), { level: 40, warning: 'TestWarning', code: 'TEST0001', msg: 'old ways' });
+});
+
 t.test('it stops in time when nobody reads its logs any more, or has stopped reading', async (t) => {
   for (const leave of ['gone', 'stalled'] as const) {
     const run = serve(t.testdir(), { LOG_LEVEL: 'trace' }, onSignal("for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });"));

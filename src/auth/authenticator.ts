@@ -13,6 +13,7 @@ import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
 import { isSessionGood, isStanding, isTokenGood, loggedIn } from './standing.ts';
 import { uidOfToken } from './token-text.ts';
+import { userKey } from './types/platform-types.ts';
 
 export type AuthenticatorDependencies = {
   readonly secrets: Pick<Secrets, 'passwordHash' | 'tokenDigest'>;
@@ -86,7 +87,7 @@ export class Authenticator {
     const waitSeconds = this.#failures.begin(username, address, clock.monotonic());
     if (waitSeconds > 0) return { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: waitSeconds };
     const verified = await this.#compare(username, password);
-    const again = !verified.ok && await this.#dependencies.elsewhere?.hasNewsOf(username) === true;
+    const again = !verified.ok && await this.#dependencies.elsewhere?.hasNewsOf(userKey, username) === true;
     const answer = again ? await this.#compare(username, password) : verified;
     if (answer.ok) this.#failures.takeBack(username, address, clock.monotonic());
     return answer;

@@ -13,7 +13,6 @@ export type ElsewhereDependencies = {
   readonly log: Pick<EventLog, 'readLast' | 'readAll' | 'state'>;
   readonly reader: Pick<ObjectReader, 'position' | 'reached' | 'head'>;
   readonly secrets: Pick<Secrets, 'issuedDigest'>;
-  readonly users: TypeKey;
   readonly clock: Clock;
 };
 
@@ -42,13 +41,13 @@ export class Elsewhere {
     }
   }
 
-  /** After a name and a password that do not go together here: whether this node has learnt more of that user since. */
-  async hasNewsOf(user: string): Promise<boolean> {
-    const { log, reader, users } = this.#dependencies;
-    if (!log.state().reachable || nameProblem(user) !== undefined) return false;
+  /** After an object that is not here, or not as it was said to be: whether this node has learnt more of it since. */
+  async hasNewsOf(type: TypeKey, name: string): Promise<boolean> {
+    const { log, reader } = this.#dependencies;
+    if (!log.state().reachable || nameProblem(name) !== undefined) return false;
     try {
-      const last = await log.readLast(streamName(`object:${users}/${user}`));
-      return last !== undefined && last.revision > revisionOf(reader.head(users, user)) && await this.#folded(last.position);
+      const last = await log.readLast(streamName(`object:${type}/${name}`));
+      return last !== undefined && last.revision > revisionOf(reader.head(type, name)) && await this.#folded(last.position);
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return false;

@@ -1,6 +1,7 @@
+import type { Elsewhere } from '../auth/elsewhere.ts';
 import { subjectNamed } from '../auth/named-subject.ts';
 import type { PermissionReader } from '../auth/permission-reader.ts';
-import { roleBindingKey, roleKey } from '../auth/types/platform-types.ts';
+import { roleBindingKey, roleKey, userKey } from '../auth/types/platform-types.ts';
 import { replaceBindings } from '../auth/user-bindings.ts';
 import type { Role } from '../access/role.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
@@ -23,6 +24,8 @@ export type PermissionRoutesDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly permissions: PermissionReader;
+  /** Asked before a user or role is said not to be there: another node may have made it a moment ago. */
+  readonly elsewhere: Pick<Elsewhere, 'hasNewsOf'>;
 };
 
 /** What a front end asks to know who may do what, and to change it (decision 6.10). */
@@ -30,7 +33,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
   const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
   const routes = new PermissionRoutes(dependencies);
   return [
-    { method: 'GET', path: `${root}/users/{name}/permissions`, route: ({ name = '' }, exchange) => routes.show(exchange, name) },
+    { method: 'GET', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.show(exchange, name) },
     { method: 'POST', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.replace(exchange, name) },
     { method: 'GET', path: `${root}/roletemplates`, route: () => routes.templates() },
   ];
@@ -45,10 +48,10 @@ class PermissionRoutes {
     this.#dependencies = dependencies;
   }
 
-  show(exchange: Exchange, name: string): Answer {
+  async show(exchange: Exchange, name: string): Promise<Answer> {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
-    const subject = name === '-' ? exchange.subject : this.#known(name);
+    const subject = name === '-' ? exchange.subject : await this.#lookedUp(name);
     return subject === undefined ? unknownUser(name) : this.#permissionsOf(subject, roles.type);
   }
 
@@ -60,7 +63,7 @@ class PermissionRoutes {
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
     // Whom an identity provider vouches for is known by being given a first role.
-    if (this.#known(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
+    if (await this.#lookedUp(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
     const context = writeContext(exchange);
@@ -68,6 +71,7 @@ class PermissionRoutes {
     const assignment = decodeRoleAssignment(body.value);
     if (!assignment.ok) return refusal(assignment.problem);
     const wanted = assignment.value.roles;
+    await this.#learn(wanted);
     const violations = unassignable(wanted, permissions);
     if (violations.length > 0) return refusal(invalidBody('the assignment', violations));
     const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, { ports: { reader, execute, type: bindings.type }, context: context.value }));
@@ -116,6 +120,19 @@ class PermissionRoutes {
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
     return listOf(names.filter((name) => permissions.role(name) !== undefined).map((name) => reader.get(type.key, name)?.bytes).filter((bytes) => bytes !== undefined));
+  }
+
+  async #lookedUp(name: string): Promise<Subject | undefined> {
+    const known = this.#known(name);
+    return known === undefined && await this.#dependencies.elsewhere.hasNewsOf(userKey, name) ? this.#known(name) : known;
+  }
+
+  /** The first role that is nowhere ends it: the assignment is refused then in any case. */
+  async #learn(roles: readonly string[]): Promise<void> {
+    const { permissions, elsewhere } = this.#dependencies;
+    for (const role of roles) {
+      if (permissions.role(role) === undefined && !await elsewhere.hasNewsOf(roleKey, role)) return;
+    }
   }
 
   #known(name: string): Subject | undefined {

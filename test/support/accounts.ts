@@ -57,7 +57,7 @@ export class Accounts {
       log, reader: models, clock, domain, uuid: randomUUID, suffix: () => randomUUID().slice(0, 5), lastEventTime: () => 0,
       rules: { ...noRules, strategyOf: (key) => strategies.get(key) }, secrets: this.secrets,
     });
-    this.authenticator = new Authenticator({ secrets: this.secrets, passwords: this.passwords, permissions: this.permissions, clock, elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, users: userKey, clock }), noteUse: (name) => { this.used.push(name); } });
+    this.authenticator = new Authenticator({ secrets: this.secrets, passwords: this.passwords, permissions: this.permissions, clock, elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, clock }), noteUse: (name) => { this.used.push(name); } });
     const typeOf = (key: TypeKey): ResourceType => types.get(key)!;
     [this.users, this.roleBindings, this.tokens, this.sessions] = [typeOf(userKey), typeOf(roleBindingKey), typeOf(tokenKey), typeOf(sessionKey)];
   }
