@@ -1,7 +1,7 @@
 # The server, slim and not root. Everything it writes is under /data: the rest of its file system may be read-only.
 #
 #   docker build -t ledgerplane .
-#   docker run --read-only -p 8090:8090 -v ledgerplane:/data ledgerplane
+#   docker run --read-only -p 127.0.0.1:8090:8090 -v ledgerplane:/data ledgerplane
 
 FROM node:22.21.1-bookworm-slim AS build
 WORKDIR /app
