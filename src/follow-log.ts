@@ -116,13 +116,19 @@ function isFinal(error: unknown): boolean {
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
-  return cause instanceof Error && advice !== undefined ? new StartError(`${cause.message}${advice}`, { exitCode: 2, cause }) : cause;
+  return cause instanceof Error && advice !== undefined ? new StartError(`${cause.message}${advice}`, { exitCode: cause instanceof LogCorruptError && !(cause instanceof NewerEventError) ? 1 : 2, cause }) : cause;
 }
 
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
-  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG, and what that user may read and write';
-  if (error instanceof LogReplacedError) return `; if the log is the right one, start the server again, and should it refuse to, remove ${tablesDir}: the read models are rebuilt from the log`;
-  if (error instanceof CheckpointMismatchError || error instanceof UnknownPositionError) return `; if the log is the right one, remove ${tablesDir}: they are rebuilt from it`;
+  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and what that user may read and write';
+  if (error instanceof LogReplacedError) return `; ${afterExchange(tablesDir)}`;
+  if (error instanceof CheckpointMismatchError || error instanceof UnknownPositionError) return `; ${afterExchange(tablesDir)}`;
   if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later one';
+  if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
   return error instanceof UnsuitableLogError ? '' : undefined;
+}
+
+/** A new epoch first: read models that are removed say nothing of a restore any more, and clients would miss changes. */
+function afterExchange(tablesDir: string): string {
+  return `after a restore stop all nodes and run ledgerplane log new-epoch; if another log is there on purpose, remove ${tablesDir}: the read models are rebuilt from the log`;
 }
