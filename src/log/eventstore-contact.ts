@@ -40,6 +40,14 @@ export class Contact {
     return this.#state;
   }
 
+  /**
+   * For who asks while the server is known not to answer, and is being asked until it does: each of many writers would
+   * otherwise wait for as long as the server may take. Undefined while nothing is known against it.
+   */
+  known(): LogAwayError | undefined {
+    return this.#everWorked && !this.#state.reachable ? new LogAwayError(this.#state.reason) : undefined;
+  }
+
   worked(): void {
     if (this.#state.reachable) return;
     this.#everWorked = true;

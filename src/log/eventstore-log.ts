@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -79,6 +80,9 @@ class EventStoreLog implements EventLog {
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (this.#closing.signal.aborted) return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
+    const away = this.#contact.known();
+    // Not in the same turn: who asks again without a pause would keep the answer that mends it from coming in.
+    if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
     let outcome: Promise<AppendOutcome>;
     try {
       outcome = this.#append({ stream, events, expected });
@@ -188,11 +192,11 @@ class EventStoreLog implements EventLog {
   }
 
   async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
-    return (await this.#open().stream(stream, from, limit)).map((event) => this.#own.own(event));
+    return (await (await this.#answering()).stream(stream, from, limit)).map((event) => this.#own.own(event));
   }
 
   async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
-    return this.#open().last(stream);
+    return (await this.#answering()).last(stream);
   }
 
   async readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
@@ -234,6 +238,14 @@ class EventStoreLog implements EventLog {
 
   async identity(): Promise<string> {
     return Promise.reject(new Error('a log is known by its founding'));
+  }
+
+  /** Rejects with LogAwayError, soon, while the server is known not to answer. */
+  async #answering(): Promise<Reads> {
+    const away = this.#contact.known();
+    if (away === undefined) return this.#open();
+    await nextTurn();
+    throw away;
   }
 
   /** What is in flight may still read when the log closes, and nobody else. */

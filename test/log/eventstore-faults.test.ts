@@ -46,6 +46,10 @@ function befall(store: EventStore, fault: AppendFault): void {
   };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
+
 /** Repeats an append, ids and expected revision, until it is known what came of it. */
 async function insist(log: EventLog, to: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
   for (;;) {
@@ -201,6 +205,8 @@ void test('stopped, it answers nobody: appends are given up, and settled when it
   t.match(await log.append(stream, [proposed('a')], streamRevision(0)), { ok: false, reason: 'unknown' });
   await t.rejects(log.readLast(stream), { name: 'LogAwayError' });
   t.match(log.state(), { reachable: false });
+  t.match(await Promise.race([log.append(stream, [proposed('b')], streamRevision(1)), turns(5)]), { ok: false, reason: 'unavailable' }, 'at once, as it is known');
+  await t.rejects(Promise.race([log.readLast(stream), turns(5)]), { name: 'LogAwayError' });
   store.resume();
   t.equal(appended(await insist(log, stream, [proposed('a')], streamRevision(0))).revision, 1);
   t.same((await take(subscription.next, 1)).map(({ id }) => id), [idOf('a')]);
