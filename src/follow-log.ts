@@ -7,7 +7,7 @@ import { delay, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
 import { clockAlarmMs, eventTimeAheadMsMax, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits.ts';
 import { UnsuitableLogError, type FoundedLog } from './log/founded-log.ts';
-import { LogCorruptError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
+import { LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -52,7 +52,8 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      if (!signal.aborted) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
+      // A log that failed tells it itself, once it knows why.
+      if (!signal.aborted && !(error instanceof LogFailedError)) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
   }
 
@@ -106,7 +107,7 @@ function reasonOf(log: FoundedLog, error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const finalErrors = [FoldError, CheckpointMismatchError, UnsuitableLogError, LogCorruptError, LogRefusedError, LogReplacedError, UnknownPositionError];
+const finalErrors = [FoldError, CheckpointMismatchError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, UnknownPositionError];
 
 function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);

@@ -8,6 +8,7 @@ import { StartError, decodeConfig, readEnvironment } from './config.ts';
 import type { Config } from './config.ts';
 import { shutdownMs } from './limits.ts';
 import { isStrayAppendReply } from './log/eventstore-stray.ts';
+import { isStrayCommitFailure } from './log/lmdb-store.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
@@ -96,6 +97,8 @@ function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => voi
       log.warn('a reply of the event log came for an append that was already given up');
       return;
     }
+    // The embedded log is about to tell its failure itself, with the reason.
+    if (isStrayCommitFailure(error)) return;
     const plugin = blame(error);
     if (plugin === undefined) exit(kind, error);
     else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);

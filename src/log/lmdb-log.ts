@@ -1,5 +1,6 @@
 import { streamNameBytesMax } from '../limits.ts';
 import { must } from '../base/unreachable.ts';
+import { LmdbCommits } from './lmdb-commits.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
@@ -7,7 +8,7 @@ import { encodeRecord } from './lmdb-record.ts';
 import type { Place, StoredEvent } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
-import { logPosition, streamRevision } from './log.ts';
+import { LogFailedError, logPosition, streamRevision } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from './log.ts';
 
@@ -38,12 +39,8 @@ type Waiting = {
   previous: Waiting | undefined;
 };
 
-/** One transaction of LMDB: all puts of one turn share its promise. */
-type Commit = { readonly promise: Promise<boolean>; through: number };
-
 class LmdbLog implements EventLog {
   readonly #store: LmdbStore;
-  readonly #onFatal: (error: Error) => void;
   readonly #recent: RecentEvents;
   readonly #source: ReadSource;
   readonly #followers = new Set<Follower>();
@@ -55,14 +52,17 @@ class LmdbLog implements EventLog {
   #waiting: Waiting[] = [];
   /** The newest append of each stream that is not durable: with the disk, it decides what an append may expect. */
   readonly #newest = new Map<StreamName, Waiting>();
-  #commit: Commit | undefined;
+  readonly #commits: LmdbCommits;
   readonly #wakers = new Set<() => void>();
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(opened: LmdbStore, onFatal: (error: Error) => void) {
     this.#store = opened;
-    this.#onFatal = onFatal;
+    this.#commits = new LmdbCommits(opened, {
+      settled: (position) => { this.#settle(position); },
+      failed: (reason, why) => { this.#fail(reason, why, onFatal); },
+    });
     this.#last = opened.lastPosition;
     this.#durable = opened.lastPosition;
     this.#recent = new RecentEvents(opened.lastPosition + 1);
@@ -114,40 +114,20 @@ class LmdbLog implements EventLog {
       records.push(encodeRecord(stream, event, place));
       added.push(stored(stream, event, place));
     }
-    // All that may throw has run: a put refused after another one of the same append would tear it. From here to the last
-    // put is one turn of the event loop, which LMDB commits as one transaction.
-    try {
-      for (const [index, record] of records.entries()) this.#put(stream, first + index, record);
-    } catch (error) {
-      // Half an append is queued and cannot be called back: whatever is on disk, this process must not build on it.
-      this.#fail(error);
-      return Promise.resolve({ ok: false, reason: 'unknown', cause: error });
-    }
-    const outcome = succeeded(must(added.at(-1), 'an append is not empty').event);
-    must(this.#commit, 'a put has a commit').through = this.#last;
+    // All that may throw has run. Waiting first: a put that fails answers all who wait.
     return new Promise((resolve) => {
+      const position = this.#last + 1;
+      this.#last += added.length;
+      const outcome = succeeded(must(added.at(-1), 'an append is not empty').event);
       const waiting: Waiting = { position: this.#last, outcome, resolve, added, stream, previous: this.#newest.get(stream) };
       this.#newest.set(stream, waiting);
       this.#waiting.push(waiting);
+      this.#commits.add({ stream, position, revision: first, records });
     });
-  }
-
-  #put(stream: StreamName, revision: number, record: Buffer): void {
-    this.#last += 1;
-    this.#follow(this.#store.events.put(this.#last, record));
-    this.#follow(this.#store.streams.put([stream, revision], store.positionBytes(this.#last)));
-  }
-
-  #follow(promise: Promise<boolean>): void {
-    if (this.#commit?.promise === promise) return;
-    const commit: Commit = { promise, through: 0 };
-    this.#commit = commit;
-    promise.then(() => { this.#settle(commit.through); }, (error: unknown) => { this.#fail(error); });
   }
 
   /** Everything through `position` is on disk: one turn makes it visible to readers, answers writers and wakes subscribers. */
   #settle(position: number): void {
-    if (this.#failure !== undefined || position <= this.#durable) return;
     this.#durable = position;
     // Otherwise the next point read may still use a snapshot from before this commit, with `#newest` already forgotten.
     this.#store.root.resetReadTxn();
@@ -166,17 +146,16 @@ class LmdbLog implements EventLog {
     this.#wake();
   }
 
-  #fail(reason: unknown): void {
-    if (this.#failure !== undefined) return;
-    const failure = new Error('the log could not be written: what was in flight may or may not be on disk', { cause: reason });
+  #fail(reason: unknown, why: Promise<unknown>, onFatal: (error: Error) => void): void {
+    const failure = new LogFailedError({ cause: reason });
     this.#failure = failure;
     for (const { resolve } of this.#waiting) resolve({ ok: false, reason: 'unknown', cause: failure });
     this.#waiting = [];
     this.#newest.clear();
     this.#wake();
-    void store.commitReason(reason).then((cause) => {
+    void why.then((cause) => {
       failure.cause = cause;
-      this.#onFatal(failure);
+      onFatal(failure);
     });
   }
 
@@ -247,9 +226,7 @@ class LmdbLog implements EventLog {
   }
 
   async #close(): Promise<void> {
-    while (this.#commit !== undefined && this.#durable < this.#last && this.#failure === undefined) {
-      await this.#commit.promise.catch(() => undefined);
-    }
+    await this.#commits.idle();
     this.#wake();
     await this.#store.root.close();
   }

@@ -158,7 +158,21 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
 
 /** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
 export async function commitReason(rejection: unknown): Promise<unknown> {
-  if (!(rejection instanceof Error) || !('commitError' in rejection) || !(rejection.commitError instanceof Promise)) return rejection;
+  if (!isCommitFailure(rejection)) return rejection;
   const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
   return Promise.race([reason, nextTurn(rejection)]);
+}
+
+/**
+ * Whether a promise that nobody could await was rejected with this: lmdb begins each batch with one of its own, which fails
+ * beside those of the batch's puts. Whoever put is told by theirs.
+ */
+export function isStrayCommitFailure(rejection: unknown): boolean {
+  if (!isCommitFailure(rejection)) return false;
+  rejection.commitError.catch(() => undefined);
+  return true;
+}
+
+function isCommitFailure(error: unknown): error is Error & { readonly commitError: Promise<unknown> } {
+  return error instanceof Error && 'commitError' in error && error.commitError instanceof Promise;
 }

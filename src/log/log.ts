@@ -169,6 +169,14 @@ export class LogReplacedError extends Error {
   }
 }
 
+/** The log could not write, and writes no more: what was in flight may or may not stand. Opened again it is as good as its disk. */
+export class LogFailedError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the log could not be written: what was in flight may or may not be on disk', options);
+    this.name = 'LogFailedError';
+  }
+}
+
 /** Whether a read failed because of what the log holds: asked again it would say the same. Else it did not answer. */
 export function isSaidByLog(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);

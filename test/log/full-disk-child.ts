@@ -3,11 +3,15 @@
  * `node full-disk-child.js <dir>`
  */
 import { writeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { isStrayCommitFailure } from '../../src/log/lmdb-store.ts';
 import { logStart, streamName } from '../../src/log/log.ts';
 import type { AppendOutcome } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
+
+process.on('unhandledRejection', (error) => { if (!isStrayCommitFailure(error)) throw error; });
 
 const writers = 4;
 const [, , dir = ''] = process.argv;
@@ -26,8 +30,8 @@ const reader = (async (): Promise<string> => {
 
 const acknowledged: string[] = [];
 
-function append(name: string): Promise<AppendOutcome> {
-  const event = { id: idOf(name), type: 'Written', data: Buffer.alloc(50_000, 'x'), metadata: Buffer.alloc(0) };
+function append(name: string, bytes = 50_000): Promise<AppendOutcome> {
+  const event = { id: idOf(name), type: 'Written', data: Buffer.alloc(bytes, 'x'), metadata: Buffer.alloc(0) };
   return log.append(streamName(`object:w/${name}`), [event], 'absent');
 }
 
@@ -40,7 +44,24 @@ async function write(writer: number): Promise<string> {
   }
 }
 
-const reasons = await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+/** Small ones in each turn, while a large one is on its way: they would find room where it does not. */
+async function trickle(): Promise<string> {
+  const outcomes: Promise<AppendOutcome>[] = [];
+  let failed: string | undefined;
+  for (let turn = 0; failed === undefined; turn += 1) {
+    const name = `small.${turn.toString()}`;
+    outcomes.push(append(name, 10).then((outcome) => {
+      if (outcome.ok) acknowledged.push(name);
+      else failed ??= outcome.reason;
+      return outcome;
+    }));
+    await nextTurn();
+  }
+  await Promise.all(outcomes);
+  return failed;
+}
+
+const reasons = await Promise.all([trickle(), ...Array.from({ length: writers }, (_, writer) => write(writer))]);
 const error = await fatal;
 const later = await append('later');
 const head = await log.head().then(() => 'answered', () => 'rejected');
