@@ -107,7 +107,9 @@ function reasonOf(log: FoundedLog, error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const finalErrors = [FoldError, CheckpointMismatchError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, UnknownPositionError];
+/** The log is not the one that was followed. */
+const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
+const finalErrors = [...exchangeErrors, FoldError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError];
 
 function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
@@ -122,8 +124,7 @@ function operatorError(error: unknown, { dataDir }: Config): unknown {
 
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
   if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and what that user may read and write';
-  if (error instanceof LogReplacedError) return `; ${afterExchange(tablesDir)}`;
-  if (error instanceof CheckpointMismatchError || error instanceof UnknownPositionError) return `; ${afterExchange(tablesDir)}`;
+  if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
   if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later one';
   if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
   return error instanceof UnsuitableLogError ? '' : undefined;
