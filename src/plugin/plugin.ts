@@ -151,24 +151,108 @@ export type RouteResponse = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, unless it is a string or bytes and `headers` names another content type. */
   readonly body?: unknown;
+  /**
+   * Instead of a body: server-sent events, one by one as they come, until the iteration ends, the caller goes away or loses
+   * the right, or the plugin stops. The next one is asked for once the last one is on its way.
+   */
+  readonly events?: AsyncIterable<ServerSentEvent>;
 };
+
+/** One event of `text/event-stream` (WHATWG HTML, 9.2): `data` is sent as JSON unless it is a string. */
+export type ServerSentEvent = { readonly data: unknown; readonly event?: string; readonly id?: string };
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 
 /** `path` is absolute in a functional route, `/apis/<group>/<version>/…`; `{name}` is a parameter. */
-export type RouteDeclaration = { readonly method: RouteMethod; readonly path: string; readonly handler: RouteHandler };
+export type RouteDeclaration = {
+  readonly method: RouteMethod;
+  readonly path: string;
+  readonly handler: RouteHandler;
+  readonly summary?: string;
+  /** What is asked: what does not fit is refused with 400 (parameters) or 422 (the body) before the handler runs. */
+  readonly request?: {
+    /** JSON Schemas of single query parameters, whose values are text; one that is not named here is passed on unchecked. */
+    readonly query?: Readonly<Record<string, JsonSchema>>;
+    readonly body?: JsonSchema;
+  };
+  /** What is answered, by status: an answer that does not fit its schema is a bug of the plugin's (500, and the log says where). */
+  readonly responses?: Readonly<Record<number, { readonly description?: string; readonly schema?: JsonSchema }>>;
+};
+
+/** JSON Schema 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** One WebSocket, once it is open. */
+export type PluginSocket = {
+  /** Text as it is, bytes as a binary message, anything else as JSON. False: too much waits to be sent, and this was not taken. */
+  send(message: unknown): boolean;
+  /** Messages as they come: text as a string. Ends when the socket closes. */
+  readonly messages: AsyncIterable<string | Uint8Array>;
+  /** A code of 1000 or 3000–4999 (RFC 6455, 7.4). */
+  close(code?: number, reason?: string): void;
+};
+
+/** Serves one connection; once it settles the socket is closed (1000; 1011 when it threw). `request.signal` aborts when the socket closes. */
+export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => void | Promise<void>;
+
+/** A WebSocket endpoint; authorized as a GET of its path, and again whenever roles change (then closed with 4403). */
+export type SocketDeclaration = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
 
 /** Routes under `/apis/<apiVersion>/<path>`; without an apiVersion it is ignored, with a warning (decision 9.5). */
 export type ControllerDeclaration = {
   readonly apiVersion?: string;
   readonly path: string;
-  readonly routes: readonly RouteDeclaration[];
+  readonly routes?: readonly RouteDeclaration[];
+  readonly sockets?: readonly SocketDeclaration[];
+};
+
+/** What one step came to. Nothing returned is `settled`; a throw is tried again, each time later. */
+export type ReconcileOutcome =
+  /** The world is as the object wants it, or waits for a change that will come as one. */
+  | { readonly type: 'settled' }
+  /** To be looked at again without a change, in milliseconds. */
+  | { readonly type: 'again'; readonly afterMs: number };
+
+export type ReconcileRequest<T = PluginObject> = {
+  readonly name: string;
+  /** As the read models have it now; undefined when it is gone. */
+  readonly object: T | undefined;
+  /** The plugin's own rights. */
+  readonly pluginClient: Client;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly time: string;
+  /** Aborts when the plugin stops, this node leads no more, or the time limit passes. */
+  readonly signal: AbortSignal;
+  readonly log: PluginLogger;
+};
+
+/**
+ * Level-triggered: it gets a name, looks at the world, takes one step toward what the object wants, and may run twice at any
+ * time, on another node too. One node runs it; a name is looked at by one step at a time; at start every name is looked at.
+ */
+export type ReconcilerDeclaration<T = PluginObject> = {
+  /** A type of this plugin's. */
+  readonly type: TypeName;
+  readonly reconcile: (request: ReconcileRequest<T>) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
+  /** Unique in the plugin; `<plural>.<group>` without. */
+  readonly name?: string;
+  /** Other types of this plugin's whose changes concern objects of `type`: which, by name, before and after the change. */
+  readonly watches?: readonly { readonly type: TypeName; readonly names: (object: PluginObject) => readonly string[] }[];
+  /** Names looked at at once; 1 without, 16 at most. */
+  readonly concurrency?: number;
 };
 
 export type PluginDefinition = {
   readonly types?: readonly TypeDeclaration<never>[];
   readonly controllers?: readonly ControllerDeclaration[];
   readonly routes?: readonly RouteDeclaration[];
+  readonly sockets?: readonly SocketDeclaration[];
+  readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
+  /**
+   * Called when the plugin stops, after its routes, sockets, types and reconcilers are gone: the place to end timers and
+   * listeners. What it throws is told and changes nothing; it has as long as a start.
+   */
+  readonly stop?: () => void | Promise<void>;
 };
 
 /** What a plugin's module may depend on when it says what it is. */
@@ -187,6 +271,11 @@ export function definePlugin(definition: PluginDefinition): PluginDefinition;
 export function definePlugin(define: DefinePlugin): DefinePlugin;
 export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
   return plugin;
+}
+
+/** A reconciler that sees its own object type. */
+export function defineReconciler<T = PluginObject>(declaration: ReconcilerDeclaration<T>): ReconcilerDeclaration<never> {
+  return declaration;
 }
 
 /** A type whose index functions see its own object type. */
