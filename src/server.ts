@@ -7,19 +7,17 @@ import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { Collector } from '../reconcilers/collector.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
-import type { Authorize } from './auth/authorize.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
+import { composePlugins } from './compose-plugins.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics } from './http/metrics.ts';
-import { PluginRoutes } from './http/plugin-routes.ts';
-import { problems } from './http/problem.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits.ts';
 import { listen } from './listen.ts';
@@ -28,8 +26,6 @@ import type { LogState } from './log/log.ts';
 import { patient } from './patient-execute.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
-import { authorizePlugin, createClient } from './plugin/client.ts';
-import { PluginHost } from './plugin/host.ts';
 import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
@@ -95,7 +91,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
-  const { pluginRoutes, host } = composePlugins(config, core, access.authorize);
+  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, authorize: access.authorize });
   onPlugins?.((error) => host.blame(error));
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
@@ -188,23 +184,6 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership };
 }
 
-function composePlugins(config: Config, { stores: { registry, models }, edge, loggerOf: pluginLoggerOf, execute, patiently, hub }: Core, authorize: Authorize): { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost } {
-  const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
-  const pluginRoutes = new PluginRoutes({
-    clock: edge.clock, log: edge.log, loggerOf: pluginLoggerOf,
-    clientsOf: (plugin, { subject, requestId }) => ({
-      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
-      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } }),
-    }),
-  });
-  const host = new PluginHost({
-    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf: pluginLoggerOf,
-    platformVersion, folders: { bundled: [bundledPlugins], extra: config.pluginsDirs },
-    buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
-  });
-  return { pluginRoutes, host };
-}
-
 type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
@@ -280,8 +259,7 @@ function drawSuffix(): string {
   return Array.from({ length: 5 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)] ?? 'a').join('');
 }
 
-/** Compiled, this file is dist/src/server.js: the bundled plugins are beside it, the package's own description above. */
-const bundledPlugins = resolve(import.meta.dirname, '../plugins');
+/** Compiled, this file is dist/src/server.js: the package's own files are above it. */
 const builtInRoles = resolve(import.meta.dirname, '../../roles');
 const platformVersion = versionOf(JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')));
 

@@ -13,7 +13,7 @@ const registry = '^src/plugin/type-registry\\.ts$';
 const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/ui\\.ts$';
-const root = '^src/(main|serve|server|log-commands|log-place|compose-access|open-log|follow-log|listen|patient-execute|readiness)\\.ts$';
+const root = '^src/(main|serve|server|log-commands|log-place|compose-(?:access|plugins)|open-log|follow-log|listen|patient-execute|readiness)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+
+import type { ObjectModels } from '../projections/object-models.ts';
+import type { Elector } from '../reconcilers/lease.ts';
+import type { Authorize } from './auth/authorize.ts';
+import type { Clock } from './base/clock.ts';
+import type { Config } from './config.ts';
+import type { Execute } from './execute.ts';
+import { PluginRoutes } from './http/plugin-routes.ts';
+import { problems } from './http/problem.ts';
+import { authorizePlugin, createClient } from './plugin/client.ts';
+import { PluginHost } from './plugin/host.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
+import type { TypeRegistry } from './plugin/type-registry.ts';
+import type { WatchHub } from './watch/hub.ts';
+
+/** What plugins are put together from: each is the server's own. */
+export type PluginParts = {
+  readonly config: Config;
+  readonly platformVersion: string;
+  readonly registry: TypeRegistry;
+  readonly models: ObjectModels;
+  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  readonly execute: Execute;
+  /** The same for what must be written: it waits for a log that does not answer. */
+  readonly patiently: Execute;
+  readonly hub: WatchHub;
+  readonly leadership: Elector;
+  readonly authorize: Authorize;
+};
+
+export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost };
+
+/** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
+export function composePlugins({ config, platformVersion, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
+  const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
+  const pluginRoutes = new PluginRoutes({
+    clock: edge.clock, log: edge.log, loggerOf,
+    clientsOf: (plugin, { subject, requestId }) => ({
+      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
+      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } }),
+    }),
+  });
+  const host = new PluginHost({
+    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf,
+    platformVersion, folders: { bundled: [bundledPlugins], extra: config.pluginsDirs },
+    buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
+  });
+  return { pluginRoutes, host };
+}
+
+/** Compiled, this file is dist/src/compose-plugins.js: the bundled plugins are beside its folder. */
+const bundledPlugins = resolve(import.meta.dirname, '../plugins');
