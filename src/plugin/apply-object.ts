@@ -1,6 +1,7 @@
 import { decodeJson, deepEqual } from '../base/json.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
+import type { Cause } from '../command/event.ts';
 import type { Rejection } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
@@ -33,6 +34,8 @@ export type Application = {
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
+  /** The request it is applied for, where there is one; else the cause is made of the subject. */
+  readonly cause?: Cause;
 };
 
 /** The annotation that remembers what was last applied of an object: the base of the next merge. */
@@ -107,9 +110,9 @@ function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-async function write({ type, subject, plugin, origin }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
+async function write({ type, subject, plugin, origin, cause }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
   const verb = command.type === 'create' ? 'create' : 'update';
-  return execute(type, command, { cause: { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin, subject });
+  return execute(type, command, { cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin, subject });
 }
 
 /** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */

@@ -86,6 +86,7 @@ const specRules: readonly (readonly [string, (value: JsonValue) => boolean, stri
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
   ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
   ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
+  ['package', () => false, 'is set by installing: leave it out'],
   ['pluginDependencies', (value) => isObject(value) && Object.keys(value).every((name) => nameProblem(name) === undefined) && Object.values(value).every(isRange),
     'must hold a range of versions like ">=1.0.0" or "*" by plugin name'],
 ];

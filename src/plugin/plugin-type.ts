@@ -45,6 +45,14 @@ const specSchema = {
     enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
     deleteData: { type: 'boolean' },
     main: { type: 'string', description: 'The ES module, relative to the plugin\'s folder.' },
+    package: {
+      description: 'The package its files come from; set by installing. Absent: they lie in a folder of plugins.',
+      type: 'object', required: ['digest', 'bytes'], additionalProperties: false,
+      properties: {
+        digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' },
+        bytes: { type: 'integer', minimum: 1 },
+      },
+    },
   },
 };
 
