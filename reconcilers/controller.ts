@@ -1,0 +1,276 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { delay, type Clock } from '../src/base/clock.ts';
+import type { Measured, ReconcileBound } from './bound.ts';
+import { DelayedKeys } from './delayed-keys.ts';
+import type { Leadership } from './lease.ts';
+import { failed, type Outcome } from './outcome.ts';
+import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from './reconcile-limits.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export type ControllerOptions = {
+  /** Of its metrics. */
+  readonly name: string;
+  readonly bound: ReconcileBound;
+  /** Whose share of the bound it has; the platform's without. */
+  readonly plugin?: string;
+  /** Steps at once. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly leadership: Leadership;
+  /** Reads the world and takes one step. `signal` aborts when this node leads no more, when this stops, and at the time limit. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Outcome> | Outcome;
+  /** Every key there is, read bit by bit. Keys that come and go meanwhile may be among them or not. */
+  readonly keys: () => Iterable<string>;
+  readonly timeLimitMs?: number;
+  /** A step has failed, for the how manieth time in a row, and is tried again; or `keys` has, with an empty key. */
+  readonly onError: (error: unknown, key: string, attempts: number) => void;
+  /** A step has passed its time limit and has not ended: its key is held until it does. */
+  readonly onStuck?: (key: string) => void;
+};
+
+/** The time this node leads, from one gain of the lead to its loss: with it everything is dropped but what is held. */
+type Term = { readonly failures: Map<string, number> };
+type Step = { readonly key: string; readonly term: Term; readonly abort: AbortController; isStuck: boolean };
+
+/**
+ * Takes one step for each key that is enqueued, while this node leads: one at a time for a key, several keys at once, those
+ * that fail again later. Between steps other controllers and the event loop have their turn.
+ */
+export class Controller implements Measured {
+  readonly name: string;
+  readonly counts = { settled: 0, again: 0, failed: 0, stuck: 0 };
+  readonly #options: ControllerOptions;
+  readonly #queue = new WorkQueue();
+  readonly #delayed: DelayedKeys;
+  readonly #steps = new Set<Step>();
+  readonly #idle = new Set<() => void>();
+  readonly #unsubscribe: readonly (() => void)[];
+  #term: Term = { failures: new Map() };
+  #isOpen = false;
+  #isStopped = false;
+  /** Those that take keys from the queue, or wait for a slot to do so. */
+  #workers = 0;
+  /** Of `#steps` those past their time. */
+  #stuck = 0;
+  /** Lists of keys that are being read. */
+  #lists = 0;
+
+  constructor(options: ControllerOptions) {
+    const { name, bound, clock, leadership } = options;
+    this.name = name;
+    this.#options = options;
+    this.#delayed = new DelayedKeys(clock, (key) => { this.enqueue(key); });
+    this.#unsubscribe = [bound.measure(this), leadership.subscribe((leads) => {
+      this.#endTerm();
+      if (leads && this.#isActive()) this.enqueueAll();
+    })];
+  }
+
+  /** Keys that wait for a step, without those that wait for their time. */
+  get depth(): number {
+    return this.#queue.depth;
+  }
+
+  /** Keys whose last step failed, and how often in a row. */
+  get failing(): ReadonlyMap<string, number> {
+    return this.#term.failures;
+  }
+
+  /** Keys that are held by a step past its time limit. */
+  get stuck(): readonly string[] {
+    return [...this.#steps].filter(({ isStuck }) => isStuck).map(({ key }) => key);
+  }
+
+  /** Enqueues every key, now and whenever this node begins to lead. Call it once what `keys` reads is ready; before, nothing is enqueued. */
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    if (this.#isActive()) this.enqueueAll();
+  }
+
+  /** A step for it begins after this, if this node leads. Otherwise it is forgotten: whoever leads next looks at every key. */
+  enqueue(key: string): void {
+    if (!this.#isActive()) return;
+    this.#queue.add(key);
+    this.#employ();
+  }
+
+  /** The same after a while. Of two times for a key the earlier counts: the step then says when it wants the next. */
+  enqueueAfter(key: string, delayMs: number): void {
+    if (this.#isActive()) this.#delayed.add(key, delayMs);
+  }
+
+  /** Enqueues a list of keys, by default all, in turns of the event loop that other work comes between. */
+  enqueueAll(keys: () => Iterable<string> = this.#options.keys): void {
+    if (this.#isActive()) void this.#read(keys, 1);
+  }
+
+  /** Resolves when no key waits for a step or is held by one, or when this stops. Keys that wait for their time do not count. */
+  async idle(): Promise<void> {
+    await Promise.resolve();
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => { this.#idle.add(resolve); });
+  }
+
+  /** Drops what waits, aborts what runs, and lets it end for a moment. No step begins after this. */
+  async stop(): Promise<void> {
+    const { clock, onStuck } = this.#options;
+    if (!this.#isStopped) {
+      this.#isStopped = true;
+      for (const unsubscribe of this.#unsubscribe) unsubscribe();
+      this.#endTerm();
+    }
+    const ended = new AbortController();
+    const steps = new Promise<void>((resolve) => { this.#idle.add(resolve); });
+    this.#tellIdle();
+    await Promise.race([steps, delay(clock, reconcileStopMs, ended.signal)]);
+    ended.abort();
+    this.#settleIdle();
+    for (const { key, isStuck } of this.#steps) if (!isStuck) onStuck?.(key);
+  }
+
+  #isActive(): boolean {
+    return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
+  }
+
+  #endTerm(): void {
+    this.#term = { failures: new Map() };
+    this.#queue.clear();
+    this.#delayed.clear();
+    for (const { abort } of this.#steps) abort.abort();
+  }
+
+  async #read(keys: () => Iterable<string>, attempt: number): Promise<void> {
+    const term = this.#term;
+    this.#lists += 1;
+    try {
+      for (const key of keys()) {
+        if (term !== this.#term) break;
+        this.enqueue(key);
+        if (this.#options.bound.isTurnOver()) await nextTurn();
+      }
+    } catch (error) {
+      this.#options.onError(error, '', attempt);
+      this.#options.clock.after(retryMs(attempt), () => { if (term === this.#term) void this.#read(keys, attempt + 1); });
+    } finally {
+      this.#lists -= 1;
+      this.#tellIdle();
+    }
+  }
+
+  #canBegin(): boolean {
+    return this.#queue.ready > 0 && this.#stuck < reconcileStuckMax && this.#isActive();
+  }
+
+  #employ(): void {
+    if (this.#workers >= this.#options.concurrency || !this.#canBegin()) return;
+    this.#workers += 1;
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    const { bound, plugin } = this.#options;
+    // Whoever enqueued is done first: no step begins within a change's publication.
+    await Promise.resolve();
+    while (this.#canBegin()) {
+      await bound.run(plugin, async () => this.#slice());
+      if (this.#canBegin()) await nextTurn();
+    }
+    this.#workers -= 1;
+  }
+
+  /** One key after the other for a moment: a slot costs more than a short step. */
+  async #slice(): Promise<void> {
+    const { bound, clock } = this.#options;
+    const endMs = clock.monotonic() + reconcileSliceMs;
+    while (this.#canBegin()) {
+      const key = this.#queue.take();
+      const step = key === undefined ? undefined : this.#begin(key);
+      if (step !== undefined) await step;
+      if (bound.isTurnOver() || clock.monotonic() >= endMs) return;
+    }
+  }
+
+  /** What it answers resolves when the step has ended or is past its time; undefined: it has ended. */
+  #begin(key: string): Promise<void> | undefined {
+    const step: Step = { key, term: this.#term, abort: new AbortController(), isStuck: false };
+    this.#steps.add(step);
+    try {
+      const outcome = this.#options.reconcile(key, step.abort.signal);
+      if (outcome instanceof Promise) return this.#limited(step, outcome);
+      this.#end(step, outcome);
+    } catch (error) {
+      this.#end(step, failed(error));
+    }
+    return undefined;
+  }
+
+  async #limited(step: Step, outcome: Promise<Outcome>): Promise<void> {
+    const { clock, timeLimitMs = reconcileStepMs } = this.#options;
+    return new Promise((resolve) => {
+      const timer = clock.after(timeLimitMs, () => {
+        this.#declareStuck(step);
+        resolve();
+      });
+      const end = (came: Outcome): void => {
+        timer.cancel();
+        this.#end(step, came);
+        resolve();
+      };
+      outcome.then(end, (error: unknown) => { end(failed(error)); });
+    });
+  }
+
+  #declareStuck(step: Step): void {
+    step.isStuck = true;
+    this.#stuck += 1;
+    this.counts.stuck += 1;
+    step.abort.abort();
+    this.#options.onStuck?.(step.key);
+    this.#tellIdle();
+  }
+
+  #end(step: Step, outcome: Outcome): void {
+    const { key, term, isStuck } = step;
+    this.#steps.delete(step);
+    if (isStuck) this.#stuck -= 1;
+    this.#queue.done(key);
+    // What was aborted with its term has nothing more to say: whoever leads now looks at every key.
+    if (term === this.#term) this.#follow(key, outcome);
+    this.#employ();
+    this.#tellIdle();
+  }
+
+  #follow(key: string, outcome: Outcome): void {
+    const { failures } = this.#term;
+    this.counts[outcome.type] += 1;
+    if (outcome.type === 'failed') {
+      const attempts = (failures.get(key) ?? 0) + 1;
+      failures.set(key, attempts);
+      this.enqueueAfter(key, retryMs(attempts));
+      this.#options.onError(outcome.error, key, attempts);
+      return;
+    }
+    failures.delete(key);
+    if (outcome.type === 'again') this.enqueueAfter(key, outcome.afterMs);
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.depth === 0 && this.#steps.size === this.#stuck && (this.#lists === 0 || this.#isStopped);
+  }
+
+  #tellIdle(): void {
+    if (this.#idle.size > 0 && this.#isIdle()) this.#settleIdle();
+  }
+
+  #settleIdle(): void {
+    const waiting = [...this.#idle];
+    this.#idle.clear();
+    for (const resolve of waiting) resolve();
+  }
+}
+
+function retryMs(attempts: number): number {
+  return Math.min(reconcileRetryMsMin * 2 ** Math.min(attempts - 1, 30), reconcileRetryMsMax);
+}

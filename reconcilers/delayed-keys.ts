@@ -1,0 +1,92 @@
+import type { Clock, Timer } from '../src/base/clock.ts';
+import { reconcileSleepMsMax } from './reconcile-limits.ts';
+
+type Due = { readonly key: string; readonly dueMs: number };
+
+/** Keys that wait for their time, with one timer for all: a hundred thousand of them cost a place in a heap each. */
+export class DelayedKeys {
+  readonly #clock: Clock;
+  readonly #onDue: (key: string) => void;
+  /** When each key is due, on the monotonic clock. */
+  readonly #due = new Map<string, number>();
+  /** A binary heap by time. An entry that `#due` does not confirm is void: the key was given an earlier one. */
+  #heap: Due[] = [];
+  #timer: (Timer & { readonly dueMs: number }) | undefined;
+
+  constructor(clock: Clock, onDue: (key: string) => void) {
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  get size(): number {
+    return this.#due.size;
+  }
+
+  /** Of two times for a key the earlier counts. */
+  add(key: string, delayMs: number): void {
+    const dueMs = this.#clock.monotonic() + Math.max(0, delayMs);
+    const present = this.#due.get(key);
+    if (present !== undefined && present <= dueMs) return;
+    this.#due.set(key, dueMs);
+    this.#push({ key, dueMs });
+    this.#wait();
+  }
+
+  clear(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#due.clear();
+    this.#heap = [];
+  }
+
+  #wait(): void {
+    const first = this.#heap[0];
+    if (first === undefined || (this.#timer !== undefined && this.#timer.dueMs <= first.dueMs)) return;
+    this.#timer?.cancel();
+    const timer = this.#clock.after(Math.min(Math.max(0, first.dueMs - this.#clock.monotonic()), reconcileSleepMsMax), () => { this.#ring(); });
+    this.#timer = { dueMs: first.dueMs, cancel: () => { timer.cancel(); } };
+  }
+
+  #ring(): void {
+    this.#timer = undefined;
+    const now = this.#clock.monotonic();
+    for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
+      this.#pop();
+      if (this.#due.get(first.key) !== first.dueMs) continue;
+      this.#due.delete(first.key);
+      this.#onDue(first.key);
+    }
+    this.#wait();
+  }
+
+  #push(entry: Due): void {
+    let place = this.#heap.push(entry) - 1;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      const above = this.#heap[parent];
+      if (above === undefined || above.dueMs <= entry.dueMs) break;
+      this.#heap[place] = above;
+      place = parent;
+    }
+    this.#heap[place] = entry;
+  }
+
+  /** Removes the first. */
+  #pop(): void {
+    const last = this.#heap.pop();
+    if (last === undefined || this.#heap.length === 0) return;
+    let place = 0;
+    for (let child = this.#earlierChild(place); child !== undefined; child = this.#earlierChild(place)) {
+      if (child.entry.dueMs >= last.dueMs) break;
+      this.#heap[place] = child.entry;
+      place = child.place;
+    }
+    this.#heap[place] = last;
+  }
+
+  #earlierChild(place: number): { readonly place: number; readonly entry: Due } | undefined {
+    const [left, right] = [this.#heap[place * 2 + 1], this.#heap[place * 2 + 2]];
+    if (left === undefined) return undefined;
+    return right !== undefined && right.dueMs < left.dueMs ? { place: place * 2 + 2, entry: right } : { place: place * 2 + 1, entry: left };
+  }
+}
