@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import { pluginRouteMs } from '../limits.ts';
-import type { Client, PluginLogger, RouteDeclaration, RouteHandler, RouteRequest } from '../plugin/plugin.ts';
+import type { Endpoints, RouteMounts } from '../plugin/endpoints.ts';
+import type { Client, PluginLogger, RouteHandler, RouteRequest } from '../plugin/plugin.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { decodeRefusal, decodeResponse } from './plugin-response.ts';
@@ -24,7 +25,7 @@ export type PluginRoute = { readonly plugin: string; readonly serving: boolean; 
  * The custom routes of every plugin (decision 9.6), matched after authorization. Whatever a handler does (throw, reject,
  * never settle, answer rubbish) is contained here and told by the plugin's name.
  */
-export class PluginRoutes {
+export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
   /** In the order of mounting: of two plugins with one route the first keeps it. */
   readonly #mounted = new Map<string, Mounted>();
@@ -34,13 +35,13 @@ export class PluginRoutes {
   }
 
   /** Its paths answer 503 from now on, until they are mounted. Throws as `mount` does. */
-  announce(plugin: string, routes: readonly RouteDeclaration[]): void {
-    this.#put(plugin, routes, false);
+  announce(plugin: string, endpoints: Endpoints): void {
+    this.#put(plugin, endpoints, false);
   }
 
   /** Replaces the plugin's routes. Throws a RangeError for a path that is not its to serve, and then changes nothing. */
-  mount(plugin: string, routes: readonly RouteDeclaration[]): void {
-    this.#put(plugin, routes, true);
+  mount(plugin: string, endpoints: Endpoints): void {
+    this.#put(plugin, endpoints, true);
   }
 
   /** Its paths answer 404 from now on; calls in progress end by themselves. */
@@ -90,7 +91,7 @@ export class PluginRoutes {
     return refusal(problem('internal-error', `the plugin ${plugin} failed; the log has the detail under this request's id`));
   }
 
-  #put(plugin: string, routes: readonly RouteDeclaration[], serving: boolean): void {
+  #put(plugin: string, { routes }: Endpoints, serving: boolean): void {
     const table = new RouteTable<PluginRoute>();
     for (const { method, path, handler } of routes) {
       if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path)) throw new RangeError(`${method} ${path}: a route's path is /apis/<group>/<version>/…`);

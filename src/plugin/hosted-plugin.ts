@@ -1,22 +1,15 @@
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
-import { routeProblems, routeShape, type GroupOwner } from './definition.ts';
+import { shapesOf } from './decode-endpoints.ts';
+import { endpointProblems, type GroupOwner } from './definition.ts';
+import type { RouteMounts } from './endpoints.ts';
 import { describe } from './load-module.ts';
 import { loadPlugin, type LoadDependencies, type LoadedPlugin } from './load-plugin.ts';
 import { decodeManifest, type DecodedManifest, type Manifest } from './manifest.ts';
 import { readManifest, type PluginFolder } from './plugin-folder.ts';
 import type { Failure, Notice } from './plugin-objects.ts';
 import type { PluginPhase } from './plugin-type.ts';
-import type { RouteDeclaration } from './plugin.ts';
 import type { TypeRegistry } from './type-registry.ts';
-
-/** Where custom routes are served. A path that cannot be served throws and changes nothing. */
-export type RouteMounts = {
-  /** Its paths answer 503 until they are mounted. */
-  announce(plugin: string, routes: readonly RouteDeclaration[]): void;
-  mount(plugin: string, routes: readonly RouteDeclaration[]): void;
-  unmount(plugin: string): void;
-};
 
 export type HostedPluginDependencies = LoadDependencies & {
   readonly registry: TypeRegistry;
@@ -115,15 +108,16 @@ export class HostedPlugin {
 
   /** After the types of all plugins that start together, as a route may not be in another's group. */
   announceRoutes(): Failure | undefined {
-    const declared = this.#registered?.definition.routes ?? [];
+    const declared = this.#registered?.definition ?? { routes: [], sockets: [] };
     const { routes, routeOwners, domain } = this.#dependencies;
-    const problems = [...routeProblems(declared, { plugin: this.name, bundled: this.folder.bundled, domain }, (group, version) => this.#ownersOf(group, version))];
-    for (const route of declared) {
-      const owner = routeOwners.get(routeShape(route));
-      if (owner !== undefined && owner !== this.name) problems.push(`${route.method} ${route.path}: the plugin ${owner} has this route`);
+    const problems = [...endpointProblems(declared, { plugin: this.name, bundled: this.folder.bundled, domain }, (group, version) => this.#ownersOf(group, version))];
+    const shapes = shapesOf(declared);
+    for (const { shape, title } of shapes) {
+      const owner = routeOwners.get(shape);
+      if (owner !== undefined && owner !== this.name) problems.push(`${title}: the plugin ${owner} has this route`);
     }
     if (problems.length > 0) return this.#refused('RoutesRefused', problems.join('; '));
-    for (const route of declared) routeOwners.set(routeShape(route), this.name);
+    for (const { shape } of shapes) routeOwners.set(shape, this.name);
     try {
       routes.announce(this.name, declared);
     } catch (error) {
@@ -146,7 +140,7 @@ export class HostedPlugin {
   serve(): void {
     if (this.#registered === undefined) return;
     for (const type of this.#registered.types) this.#dependencies.registry.serve(type.key);
-    this.#dependencies.routes.mount(this.name, this.#registered.definition.routes);
+    this.#dependencies.routes.mount(this.name, this.#registered.definition);
   }
 
   /** Takes back everything it has registered; its watches end. Objects stay. */

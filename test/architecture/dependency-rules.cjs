@@ -7,7 +7,7 @@
  * tree that breaks it on purpose.
  */
 const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
-const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/plugin)\\.ts$';
+const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
 const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';

@@ -2,22 +2,27 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { pluginRouteMs } from '../../src/limits.ts';
-import { ClientError, type RouteDeclaration, type RouteHandler, type RouteMethod, type RouteRequest } from '../../src/plugin/plugin.ts';
+import type { Endpoints, RouteEndpoint } from '../../src/plugin/endpoints.ts';
+import { ClientError, type RouteHandler, type RouteMethod, type RouteRequest } from '../../src/plugin/plugin.ts';
 import { RouteTable } from '../../src/http/route-table.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { startEdge } from './edge-server.ts';
 
 const base = '/apis/example.com/v1alpha1';
 
-function route(handler: RouteHandler, { method = 'GET', path = '/things/{name}/run' }: { method?: RouteMethod; path?: string } = {}): RouteDeclaration {
+function route(handler: RouteHandler, { method = 'GET', path = '/things/{name}/run' }: { method?: RouteMethod; path?: string } = {}): RouteEndpoint {
   return { method, path: `${base}${path}`, handler };
+}
+
+function served(routes: readonly RouteEndpoint[]): Endpoints {
+  return { routes, sockets: [] };
 }
 
 t.test('a handler gets what was asked, decoded once, and nothing of the credentials', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const seen: RouteRequest[] = [];
-  edge.pluginRoutes.mount('example', [route((request) => { seen.push(request); return { body: { ok: true } }; }, { method: 'POST' })]);
+  edge.pluginRoutes.mount('example', served([route((request) => { seen.push(request); return { body: { ok: true } }; }, { method: 'POST' })]));
   const response = await edge.call(`${base}/things/%2541%C3%A9/run?a=1&b=2&b=3`, { method: 'POST', body: '{"n":1}', headers: { 'content-type': 'application/json', 'x-mine': 'yes', cookie: 'c=1' } });
   t.match([response.status, response.headers.get('content-type'), await response.json()], [200, 'application/json', { ok: true }]);
   const [request] = seen;
@@ -39,7 +44,7 @@ t.test('what a handler answers is sent as it says', async (t) => {
     ['a refusal of its own', () => ({ status: 418, body: { reason: 'Teapot' } }), 418, 'application/json', '{"reason":"Teapot"}'],
   ];
   for (const [what, handler, status, type, text] of answers) {
-    edge.pluginRoutes.mount('example', [route(handler)]);
+    edge.pluginRoutes.mount('example', served([route(handler)]));
     const response = await edge.call(`${base}/things/x/run`);
     t.strictSame([response.status, response.headers.get('content-type'), await response.text()], [status, type, text], what);
     t.equal(response.headers.get('x-content-type-options'), 'nosniff', what);
@@ -74,7 +79,7 @@ t.test('whatever a handler does wrong is 500 for its caller, told in the log by 
     ['refuses with rubbish', () => { throw new ClientError('secret', { reason: 'Invalid', status: 422, errors: [{ pointer: 1 }] as never }); }],
   ];
   for (const [what, handler] of wrong) {
-    edge.pluginRoutes.mount('example', [route(handler as RouteHandler)]);
+    edge.pluginRoutes.mount('example', served([route(handler as RouteHandler)]));
     const before = edge.lines.length;
     const response = await edge.call(`${base}/things/x/run`);
     const text = await response.text();
@@ -82,7 +87,7 @@ t.test('whatever a handler does wrong is 500 for its caller, told in the log by 
     t.notOk(text.includes('secret'), what);
     t.match(edge.lines.slice(before), [{ level: 'error', fields: { plugin: 'example', requestId: response.headers.get('x-request-id') } }], what);
   }
-  edge.pluginRoutes.mount('example', [route(() => ({ body: 1 }))]);
+  edge.pluginRoutes.mount('example', served([route(() => ({ body: 1 }))]));
   t.equal((await edge.call(`${base}/things/x/run`)).status, 200, 'and the next call is as good as ever');
 });
 
@@ -92,7 +97,7 @@ t.test('a handler that never settles is given up after the limit, and its signal
   t.teardown(() => edge.stop());
   let called: (request: RouteRequest) => void = () => undefined;
   const calling = new Promise<RouteRequest>((resolve) => { called = resolve; });
-  edge.pluginRoutes.mount('example', [route(async (request) => { called(request); return new Promise(() => undefined); })]);
+  edge.pluginRoutes.mount('example', served([route(async (request) => { called(request); return new Promise(() => undefined); })]));
   const response = edge.call(`${base}/things/x/run`);
   const { signal } = await calling;
   clock.advance(pluginRouteMs - 1);
@@ -108,11 +113,11 @@ t.test('a caller who goes away aborts the handler\'s signal', async (t) => {
   const leaving = new AbortController();
   let aborted: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => { aborted = resolve; });
-  edge.pluginRoutes.mount('example', [route(async ({ signal }) => {
+  edge.pluginRoutes.mount('example', served([route(async ({ signal }) => {
     signal.addEventListener('abort', aborted);
     leaving.abort();
     return new Promise(() => undefined);
-  })]);
+  })]));
   await t.rejects(edge.call(`${base}/things/x/run`, { signal: leaving.signal }));
   await gone;
   t.pass();
@@ -124,15 +129,15 @@ t.test('routes are announced, mounted and unmounted at run time, and never ahead
   const path = `${base}/things/x/run`;
   const status = async (init?: Parameters<typeof edge.call>[1]): Promise<number> => (await edge.call(path, init)).status;
   t.equal(await status(), 404);
-  edge.pluginRoutes.announce('example', [route(() => ({}))]);
+  edge.pluginRoutes.announce('example', served([route(() => ({}))]));
   const waiting = await edge.call(path);
   t.match([waiting.status, waiting.headers.get('retry-after')], [503, '1']);
-  edge.pluginRoutes.mount('example', [route(() => ({}))]);
+  edge.pluginRoutes.mount('example', served([route(() => ({}))]));
   t.equal(await status(), 204);
   t.equal(await status({ headers: { authorization: '' } }), 401);
   const other = await edge.call(path, { method: 'DELETE' });
   t.match([other.status, other.headers.get('allow')], [405, 'GET, HEAD']);
-  edge.pluginRoutes.mount('second', [route(() => ({ status: 201 })), route(() => ({ status: 202 }), { method: 'DELETE' })]);
+  edge.pluginRoutes.mount('second', served([route(() => ({ status: 201 })), route(() => ({ status: 202 }), { method: 'DELETE' })]));
   t.equal(await status(), 204, 'the first to mount a route keeps it');
   t.equal(await status({ method: 'DELETE' }), 202);
   edge.pluginRoutes.unmount('example');
@@ -144,9 +149,9 @@ t.test('routes are announced, mounted and unmounted at run time, and never ahead
 t.test('a path that is not a plugin\'s to serve is refused when it is mounted, and nothing changes', async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
-  pluginRoutes.mount('example', [route(() => ({}))]);
+  pluginRoutes.mount('example', served([route(() => ({}))]));
   for (const path of ['/api/v1/x', '/apis', '/apis/g/v1', '/apis/g/v1/', '/apis/{group}/v1/x', '/healthz', 'apis/g/v1/x', '/apis/g/v1/x*', '/apis/g/v1/:x', '/apis/g/v1/{a}/{a}', '/apis/g/v1//x', '/apis/g/v1/{1}', '/apis/g/v1/(.*)', '/apis/g/v1/a%2Fb']) {
-    t.throws(() => { pluginRoutes.mount('example', [{ method: 'GET', path, handler: () => ({}) }]); }, RangeError, path);
+    t.throws(() => { pluginRoutes.mount('example', served([{ method: 'GET', path, handler: () => ({}) }])); }, RangeError, path);
   }
   t.equal(pluginRoutes.find('GET', ['apis', 'example.com', 'v1alpha1', 'things', 'x', 'run']).kind, 'found');
 });
@@ -162,7 +167,7 @@ t.test('a refusal that a handler lets pass is its caller\'s, in the words of the
     [{ reason: 'ServiceUnavailable', status: 503, retryAfterSeconds: 3 }, { code: 503, details: { retryAfterSeconds: 3 } }],
   ];
   for (const [members, body] of table) {
-    edge.pluginRoutes.mount('example', [route(async () => Promise.reject(new ClientError('so it is', members)))]);
+    edge.pluginRoutes.mount('example', served([route(async () => Promise.reject(new ClientError('so it is', members)))]));
     const before = edge.lines.length;
     const response = await edge.call(`${base}/things/x/run`);
     t.match([response.status, await response.json()], [members.status, body], members.reason);
@@ -171,7 +176,7 @@ t.test('a refusal that a handler lets pass is its caller\'s, in the words of the
   }
   const open = await startEdge({ authorize: () => ({ allowed: true }) });
   t.teardown(() => open.stop());
-  open.pluginRoutes.mount('example', [route(async () => Promise.reject(new ClientError('log in', { reason: 'Forbidden', status: 403 })))]);
+  open.pluginRoutes.mount('example', served([route(async () => Promise.reject(new ClientError('log in', { reason: 'Forbidden', status: 403 })))]));
   const visited = await open.call(`${base}/things/x/run`, { headers: { authorization: '' } });
   t.match([visited.status, visited.headers.get('www-authenticate'), await visited.json()], [401, String, { reason: 'Unauthorized', detail: 'log in' }], 'a visitor may log in');
 });
@@ -179,7 +184,7 @@ t.test('a refusal that a handler lets pass is its caller\'s, in the words of the
 t.test('a route for PATCH is sent merge patches under their own name', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
-  edge.pluginRoutes.mount('example', [route(({ body }) => ({ body }), { method: 'PATCH' }), route(({ body }) => ({ body }), { method: 'PUT' })]);
+  edge.pluginRoutes.mount('example', served([route(({ body }) => ({ body }), { method: 'PATCH' }), route(({ body }) => ({ body }), { method: 'PUT' })]));
   const send = async (method: string, type: string): Promise<number> => (await edge.call(`${base}/things/x/run`, { method, body: '{}', headers: { 'content-type': type } })).status;
   t.same([await send('PATCH', 'application/merge-patch+json'), await send('PATCH', 'application/json'), await send('PATCH', 'application/json-patch+json'), await send('PUT', 'application/merge-patch+json')], [200, 200, 415, 415]);
 });
@@ -188,8 +193,8 @@ t.test('what routes there are, and whose a path is', async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
   const segments = (path: string): readonly string[] => path.slice(1).split('/');
-  pluginRoutes.announce('second', [route(() => ({}), { path: '/others' })]);
-  pluginRoutes.mount('example', [route(() => ({})), route(() => ({}), { method: 'DELETE', path: '/others/{name}' })]);
+  pluginRoutes.announce('second', served([route(() => ({}), { path: '/others' })]));
+  pluginRoutes.mount('example', served([route(() => ({})), route(() => ({}), { method: 'DELETE', path: '/others/{name}' })]));
   t.same(pluginRoutes.all(), [
     { plugin: 'second', method: 'GET', pattern: `${base}/others` },
     { plugin: 'example', method: 'GET', pattern: `${base}/things/{name}/run` },

@@ -154,11 +154,11 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
   const calling = new Promise<() => void>((resolve) => { called = resolve; });
   const watch = { open: () => undefined, upgrade: (_request: unknown, _req: unknown, socket: Duplex) => { socket.write('open'); } };
   const edge = await startEdge({ registry, clock: systemClock, watch });
-  edge.pluginRoutes.mount('slow', [
+  edge.pluginRoutes.mount('slow', { sockets: [], routes: [
     { method: 'GET', path: '/apis/g/v1/slow/{how}', handler: async ({ params }) => new Promise((resolve) => {
       if (params['how'] === 'soon') called(() => { resolve({ body: 'done' }); });
     }) },
-  ]);
+  ] });
   const soon = edge.call('/apis/g/v1/slow/soon');
   const never = edge.call('/apis/g/v1/slow/never').catch((error: unknown) => error);
   // A watch that left HTTP and does not end.

@@ -16,7 +16,8 @@ import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
-import type { PluginLogger, RouteDeclaration } from '../../src/plugin/plugin.ts';
+import type { Endpoints } from '../../src/plugin/endpoints.ts';
+import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { noRules } from '../../src/write-rules.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
@@ -63,7 +64,7 @@ export type Stage = {
   readonly registry: TypeRegistry;
   readonly execute: Execute;
   /** By plugin; a value of undefined is announced and not mounted. */
-  readonly routes: ReadonlyMap<string, { readonly serving: boolean; readonly routes: readonly RouteDeclaration[] }>;
+  readonly routes: ReadonlyMap<string, Endpoints & { readonly serving: boolean }>;
   readonly closedWatches: readonly string[];
   readonly logLines: readonly { readonly level: string; readonly message: string; readonly fields: unknown }[];
   readonly reader: ObjectModels;
@@ -101,7 +102,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   }
   const platformTypes = registry.all().map(({ type }) => type);
   const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
-  const routes = new Map<string, { serving: boolean; routes: readonly RouteDeclaration[] }>();
+  const routes = new Map<string, Endpoints & { serving: boolean }>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
   const host = new PluginHost({
@@ -109,8 +110,8 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines), loggerOf: () => recorder(logLines),
     routes: {
-      announce: (plugin, declared) => { routes.set(plugin, { serving: false, routes: declared }); },
-      mount: (plugin, declared) => { routes.set(plugin, { serving: true, routes: declared }); },
+      announce: (plugin, declared) => { routes.set(plugin, { ...declared, serving: false }); },
+      mount: (plugin, declared) => { routes.set(plugin, { ...declared, serving: true }); },
       unmount: (plugin) => { routes.delete(plugin); },
     },
     buildIndexes: async (type) => (options.buildIndexes === undefined ? models.buildIndexes(type) : options.buildIndexes(type, async () => models.buildIndexes(type))),

@@ -37,7 +37,7 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
   ]);
   const tables = world.fresh();
   const routes = new PluginRoutes({ clock: new FakeClock(), log: silent, loggerOf: () => silent, clientsOf: () => { throw new Error('nothing is called'); } });
-  for (const [plugin, { routes: declared }] of stage.routes) routes.mount(plugin, declared);
+  for (const [plugin, endpoints] of stage.routes) routes.mount(plugin, endpoints);
   const pluginOf = (request: ApiRequest): string | undefined =>
     (request.kind === 'resource' ? stage.registry.byPath(request.group, request.version, request.resource)?.type.plugin : undefined) ?? routes.pluginOf(request.segments);
   return (role, method, path) => {
