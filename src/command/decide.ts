@@ -10,6 +10,7 @@ import type { State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
 import { emit, emitLeaving, type Emitted } from './emit.ts';
 import { alreadyExists, dottedPath, identityProblem, invalid, notFound, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
+import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
 import { complete, type Facts } from './facts.ts';
@@ -33,7 +34,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
     case 'patch':
       return decidePatch(state, command, facts);
     case 'delete':
-      return decideDelete(state, command.name, command.preconditions, facts);
+      return decideDelete(state, command, facts);
     case 'collect':
       return decideCollect(state, command.name, command.uid, facts);
     default:
@@ -126,13 +127,15 @@ function withholding(withheld: Withheld | undefined, emitted: Emitted): Decision
   return withheld === undefined || !emitted.ok ? emitted : { ...emitted, withheld };
 }
 
-function decideDelete(state: State, name: string, preconditions: Preconditions, facts: Facts): Decision {
+function decideDelete(state: State, { name, preconditions, propagation }: Command & { readonly type: 'delete' }, facts: Facts): Decision {
   if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, name));
   const refused = unmet(state, preconditions, facts);
   if (refused !== undefined) return refused;
   const { object } = state;
   if (isMarked(object)) return { ok: true, event: undefined, object, warnings: [] };
-  const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: facts.now } };
+  const { finalizers: before, ...metadata } = object.metadata;
+  const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
+  const marked = { ...object, metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) } };
   return emitLeaving(facts.type, { event: 'ObjectDeletionRequested', object: renumbered(marked, state, { generation: 1 }), warnings: [] });
 }
 

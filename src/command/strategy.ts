@@ -8,6 +8,8 @@ import type { Subject } from './subject.ts';
  */
 export type Strategy = {
   complete(completion: Completion): Completed;
+  /** Finalizers that an object gets when it is marked: what the platform has to do before its name is free. */
+  heldBy?(domain: string): readonly string[];
 };
 
 export type Completion = {

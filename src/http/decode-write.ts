@@ -1,6 +1,7 @@
 import { userAgentLengthMax } from '../limits.ts';
 import type { Json } from '../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../command/command.ts';
+import type { Propagation } from '../command/propagation.ts';
 import { actorOf } from '../command/subject.ts';
 import { ifMatchOf } from './conditions.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
@@ -64,23 +65,27 @@ export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
   return isList(body) ? { ok: true, value: { kind: 'json', operations: body } } : refused('a JSON Patch must be an array of operations');
 }
 
-export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions };
-
-const propagationPolicies: readonly Json[] = [null, '', 'Orphan', 'Background', 'Foreground'];
+export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions; readonly propagation: Propagation | undefined };
 
 /** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members of no meaning here are not looked at. */
 export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
   if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
-  const policy = body['propagationPolicy'] ?? query.get('propagationPolicy');
-  if (!propagationPolicies.includes(policy)) {
-    return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`) };
-  }
+  const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
+  if (!propagation.ok) return propagation;
   const preconditions = decodePreconditions(body['preconditions'] ?? {});
   if (!preconditions.ok) return preconditions;
   const rawDryRun = body['dryRun'] ?? [];
   if (!isList(rawDryRun) || !rawDryRun.every((value) => typeof value === 'string')) return refused('DeleteOptions: dryRun must be an array of strings');
   const dryRun = dryRunOf(rawDryRun);
-  return dryRun.ok ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value } } : dryRun;
+  return dryRun.ok ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value, propagation: propagation.value } } : dryRun;
+}
+
+function propagationOf(policy: Json): Decoded<Propagation | undefined> {
+  switch (policy) {
+    case null: case '': return { ok: true, value: undefined };
+    case 'Orphan': case 'Background': case 'Foreground': return { ok: true, value: policy };
+    default: return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`) };
+  }
 }
 
 function decodePreconditions(given: Json): Decoded<Preconditions> {

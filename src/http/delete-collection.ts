@@ -2,6 +2,7 @@ import { deleteCollectionBatchObjectsMax, deleteCollectionConcurrencyMax } from 
 import PQueue from 'p-queue';
 
 import type { WriteContext } from '../command/command.ts';
+import type { Propagation } from '../command/propagation.ts';
 import type { Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
@@ -25,9 +26,9 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   if (!selection.ok) return refusal(selection.problem);
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
-  const { preconditions, dryRun } = options.value;
+  const { preconditions, dryRun, propagation } = options.value;
   if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are for one object, not for a collection'));
-  const batches = new Sweep(type, ports, { ...context.value, dryRun: dryRun || context.value.dryRun }).run(selection.value);
+  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value);
   let first: IteratorResult<Batch>;
   try {
     first = await batches.next();
@@ -59,12 +60,14 @@ class Sweep {
   readonly #type: ResourceType;
   readonly #ports: ResourcePorts;
   readonly #context: WriteContext;
+  readonly #propagation: Propagation | undefined;
   readonly #queue = new PQueue({ concurrency: deleteCollectionConcurrencyMax });
 
-  constructor(type: ResourceType, ports: ResourcePorts, context: WriteContext) {
+  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation }: { readonly context: WriteContext; readonly propagation: Propagation | undefined }) {
     this.#type = type;
     this.#ports = ports;
     this.#context = context;
+    this.#propagation = propagation;
   }
 
   /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
@@ -80,7 +83,7 @@ class Sweep {
 
   /** Undefined when somebody else was faster. */
   async #mark(name: string): Promise<Uint8Array | undefined> {
-    const outcome = await this.#ports.execute(this.#type, { type: 'delete', name, preconditions: {} }, this.#context);
+    const outcome = await this.#ports.execute(this.#type, { type: 'delete', name, preconditions: {}, propagation: this.#propagation }, this.#context);
     if (outcome.ok) return outcome.bytes;
     if (outcome.rejection.reason === 'not-found') return undefined;
     throw new RefusedDeletion(problemOf(outcome.rejection, { kind: this.#type.kind, name }));

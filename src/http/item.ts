@@ -96,10 +96,10 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   if (absent !== undefined) return absent;
   const options = await readDeleteOptions(exchange);
   if (!options.ok) return options.answer;
-  const { dryRun, preconditions } = options.value;
+  const { dryRun, preconditions, propagation } = options.value;
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
-  const command: Command = { type: 'delete', name: target.name, preconditions: { ...preconditions, ...preconditionsOf(exchange) } };
+  const command: Command = { type: 'delete', name: target.name, preconditions: { ...preconditions, ...preconditionsOf(exchange) }, propagation };
   const outcome = await ports.execute(target.type, command, { ...context.value, dryRun: dryRun || context.value.dryRun });
   return written(outcome, target);
 }

@@ -1,6 +1,7 @@
 import { annotationsBytesMax, finalizersPerObjectMax, labelsPerObjectMax, ownerReferencesPerObjectMax } from '../limits.ts';
 import { isReservedLabel, keyProblem, labelValueProblem } from './names.ts';
 import type { OwnerReference } from './object.ts';
+import { ownerTextLengthMax } from './owner-limits.ts';
 import type { Violation } from './resource-type.ts';
 
 /**
@@ -192,9 +193,9 @@ function ownerOf(raw: unknown, pointer: string, { broken, unknown }: { readonly 
     broken(pointer, 'must be an object');
     return [];
   }
-  const wrongTexts = ownerTexts.filter((member) => typeof raw[member] !== 'string' || raw[member] === '');
+  const wrongTexts = ownerTexts.filter((member) => typeof raw[member] !== 'string' || raw[member] === '' || raw[member].length > ownerTextLengthMax);
   const wrongFlags = ownerFlags.filter((member) => raw[member] !== undefined && typeof raw[member] !== 'boolean');
-  for (const member of wrongTexts) broken(`${pointer}/${member}`, 'must be a non-empty string');
+  for (const member of wrongTexts) broken(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
   for (const member of wrongFlags) broken(`${pointer}/${member}`, 'must be a boolean');
   const members = Object.keys(raw);
   for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);

@@ -49,3 +49,34 @@ behaviour('an object that its type no longer takes can be deleted all the same',
   // The index that takes it still holds its value; the one that cannot holds nothing.
   given(created(stored)).when(remove(), { type: widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.free', unique: true }] }) }).then(expected);
 });
+
+const leavingWith = (...finalizers: readonly string[]) => marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, ...(finalizers.length === 0 ? {} : { finalizers }) } }));
+
+behaviour('a propagation policy becomes the finalizer that Kubernetes knows it by', (given) => {
+  given(created()).when(remove({}, 'w1', 'Background')).then(leavingWith());
+  given(created()).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan'));
+  given(created()).when(remove({}, 'w1', 'Foreground')).then(leavingWith('foregroundDeletion'));
+});
+
+behaviour('a policy takes the place of what the finalizers said, and leaves all others', (given) => {
+  const held = (...finalizers: readonly string[]) => created(widget({ metadata: { finalizers } }));
+  given(held('f', 'orphan')).when(remove({}, 'w1', 'Foreground')).then(leavingWith('f', 'foregroundDeletion'));
+  given(held('foregroundDeletion', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('f', 'orphan'));
+  given(held('orphan', 'foregroundDeletion')).when(remove({}, 'w1', 'Background')).then(leavingWith());
+  given(held('orphan', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan', 'f'));
+});
+
+behaviour('without a policy an object\'s own finalizers stand', (given) => {
+  given(created(widget({ metadata: { finalizers: ['orphan', 'f'] } }))).when(remove()).then(leavingWith('orphan', 'f'));
+});
+
+behaviour('a policy of a second DELETE comes too late', (given) => {
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
+  given(created(), marked(leaving)).when(remove({}, 'w1', 'Foreground')).thenNothing(leaving);
+});
+
+behaviour('what the platform does before an object goes holds it, once', (given) => {
+  const strategy = { complete: () => { throw new Error('a mark completes nothing'); }, heldBy: (domain: string) => [`${domain}/tidied`] };
+  given(created()).when(remove(), { strategy }).then(leavingWith('svc.run/tidied'));
+  given(created(widget({ metadata: { finalizers: ['svc.run/tidied', 'f'] } }))).when(remove({}, 'w1', 'Foreground'), { strategy }).then(leavingWith('svc.run/tidied', 'f', 'foregroundDeletion'));
+});

@@ -3,6 +3,7 @@ import { test, type Test } from 'tap';
 import type { Command, Part, Preconditions } from '../../src/command/command.ts';
 import { decide, type Decision } from '../../src/command/decide.ts';
 import type { Facts } from '../../src/command/facts.ts';
+import type { Propagation } from '../../src/command/propagation.ts';
 import type { ObjectEvent } from '../../src/command/event.ts';
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import type { Rejection, RejectionReason } from '../../src/command/rejection.ts';
@@ -56,8 +57,8 @@ export function jsonPatch(operations: readonly JsonValue[], aim: Aim = {}): Comm
   return { type: 'patch', patch: { kind: 'json', operations }, ...aimed(aim) };
 }
 
-export function remove(preconditions: Preconditions = {}, name = 'w1'): Command {
-  return { type: 'delete', name, preconditions };
+export function remove(preconditions: Preconditions = {}, name = 'w1', propagation?: Propagation): Command {
+  return { type: 'delete', name, preconditions, propagation };
 }
 
 export function collect(of: string = uid, name = 'w1'): Command {
