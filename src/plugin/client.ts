@@ -49,6 +49,8 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
     }),
     patch: async (type, name, patch, preconditions) =>
       client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'main', preconditions: preconditionsOf(preconditions) })),
+    patchStatus: async (type, name, patch, preconditions) =>
+      client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'status', preconditions: preconditionsOf(preconditions) })),
     delete: async (type, name, preconditions) => client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: preconditionsOf(preconditions) })),
   };
 }
@@ -71,12 +73,12 @@ class BoundClient {
   }
 
   read(typeName: TypeName, name: string): Uint8Array | undefined {
-    const type = this.#authorized(typeName, 'get', name);
+    const type = this.#authorized(typeName, 'get', { name });
     return this.#dependencies.reader.get(type.key, name)?.bytes;
   }
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
-    const type = this.#authorized(typeName, 'list', undefined);
+    const type = this.#authorized(typeName, 'list', {});
     const { items, total, position } = this.#dependencies.reader.list(type.key, this.#query(type, query));
     const slices: Buffer[] = [];
     let bytes = 0;
@@ -92,7 +94,8 @@ class BoundClient {
 
   async write<T>(typeName: TypeName, verb: 'create' | 'update' | 'patch' | 'delete', command: () => Command): Promise<T> {
     const made = this.#made(command);
-    const type = this.#authorized(typeName, verb, made.type === 'create' ? undefined : made.name);
+    const type = this.#authorized(typeName, verb, made.type === 'create' ? {} : { name: made.name, ...partOf(made) });
+    if (isOfStatus(made) && !type.statusSubresource) throw this.#refused('bad-request', `${type.key} has no status subresource: its status is written with the rest of the object`);
     const context: WriteContext = { cause: { ...this.#binding.cause, actor: actorOf(this.#binding.subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject: this.#binding.subject };
     const outcome = await this.#dependencies.execute(type, made, context);
     if (!outcome.ok) throw this.#rejected(outcome.rejection);
@@ -108,8 +111,8 @@ class BoundClient {
     }
   }
 
-  #authorized({ group, version, plural }: TypeName, verb: string, name: string | undefined): ResourceType {
-    const request = resourceRequest(verb, { group, version, resource: plural, ...(name === undefined ? {} : { name }) });
+  #authorized({ group, version, plural }: TypeName, verb: string, place: { readonly name?: string; readonly subresource?: string }): ResourceType {
+    const request = resourceRequest(verb, { group, version, resource: plural, ...place });
     const authorized = this.#binding.authorize(request);
     if (!authorized.allowed) throw this.#refused('forbidden', authorized.reason);
     const registration = this.#dependencies.registry.byPath(group, version, plural);
@@ -148,6 +151,15 @@ class BoundClient {
     const { word, status } = this.#dependencies.refusalOf(reason);
     return new ClientError(message, { reason: word, status, ...(reason === 'unavailable' ? { retryAfterSeconds: 1 } : {}) });
   }
+}
+
+function isOfStatus(command: Command): boolean {
+  return command.type === 'patch' && command.part === 'status';
+}
+
+/** Who may change an object may not for that reason change its status, and the other way round. */
+function partOf(command: Command): { readonly subresource?: string } {
+  return isOfStatus(command) ? { subresource: 'status' } : {};
 }
 
 function listOf(given: string | readonly string[]): readonly string[] {

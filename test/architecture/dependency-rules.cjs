@@ -7,7 +7,7 @@
  * tree that breaks it on purpose.
  */
 const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
-const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints))\\.ts$';
+const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|door/[^/]+))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
 const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
@@ -35,6 +35,8 @@ module.exports = {
     only('pure-points-inward', pure, '^src/log/log\\.ts$'),
     only('log-words-are-a-leaf', '^src/log/log\\.ts$', '^src/base/'),
     only('ports-know-only-pure', ports, pure),
+    // What is behind the door is for the door to show; the rest of the platform comes in by it, too.
+    { name: 'one-way-through-the-door', severity: 'error', from: { pathNot: '^(src/plugin/(plugin\\.ts$|door/)|test/)' }, to: { path: '^src/plugin/door/' } },
     only('services-use-ports', services, pure, ports),
     only('log-adapters-stand-alone', '^src/log/', pure, ports),
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),

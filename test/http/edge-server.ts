@@ -60,5 +60,5 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
 
 function refusingClient(): Client {
   const refuse = (): Promise<never> => Promise.reject(new Error('no client here'));
-  return { get: refuse, list: refuse, create: refuse, update: refuse, patch: refuse, delete: refuse };
+  return { get: refuse, list: refuse, create: refuse, update: refuse, patchStatus: refuse, patch: refuse, delete: refuse };
 }

@@ -1,0 +1,36 @@
+export type ObjectMetadata = {
+  readonly name: string;
+  readonly uid: string;
+  readonly version: number;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+};
+
+/** What this object belongs to: once the last one is gone, so is this object (decision 3.5). */
+export type OwnerReference = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string; readonly blockOwnerDeletion?: boolean };
+
+/** An extension object as a plugin sees it; `Spec` and `Status` are the author's own types. */
+export type PluginObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+  readonly spec: Spec;
+  readonly status?: Status;
+};
+
+/** Names a type in a client's calls. */
+export type TypeName = { readonly group: string; readonly version: string; readonly plural: string };
+
+declare const objectOf: unique symbol;
+
+/** Carries what a type's objects are; there is nothing of it at run time. */
+export type Typed<T> = { readonly [objectOf]?: T };
+
+/** The objects of what `defineType` answered. */
+export type ObjectOf<Type> = Type extends Typed<infer T> ? Exclude<T, undefined> : never;

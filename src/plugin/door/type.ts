@@ -1,0 +1,42 @@
+import type { PluginObject, Typed } from './object.ts';
+
+/** JSON Schema 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** How an index value is compared; the default is `string`, by code point. */
+export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
+
+export type IndexSpec<T = PluginObject> = {
+  /** Unique in its type; the field's path is the recommended name (`spec.title`). */
+  readonly name: string;
+  readonly type?: IndexType;
+  readonly order?: 'ASC' | 'DESC';
+  readonly unique?: boolean;
+  /** The function answers an array of values. */
+  readonly multi?: boolean;
+  /** The indexed value(s); without it the value at the dotted path `name`. Must be pure: the object is frozen. undefined or null: no value. */
+  readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
+};
+export type IndexValue = string | number | boolean;
+
+export type TypeDeclaration<T = PluginObject> = {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly singular: string;
+  readonly plural: string;
+  /** JSON Schema 2020-12 of the object's members beside apiVersion, kind and metadata: usually `spec` and `status`. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly indexes?: readonly IndexSpec<T>[];
+  readonly statusSubresource?: boolean;
+  readonly printerColumns?: readonly {
+    readonly name: string;
+    readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+    readonly pointer: string;
+    readonly description?: string;
+    readonly priority?: number;
+  }[];
+};
+
+/** What `defineType` answers: a declaration that also names its type, and whose objects are known, in clients' calls. */
+export type DefinedType<T = PluginObject> = TypeDeclaration<T> & Typed<T>;
