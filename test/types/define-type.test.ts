@@ -9,7 +9,7 @@ import {
 /** Two types are the same when each can stand for the other everywhere. */
 type Same<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends (<T>() => T extends Right ? 1 : 2) ? true : false;
 function same<Left, Right>(..._: Same<Left, Right> extends true ? [] : ['differs', Left, Right]): void {
-  t.pass('the compiler agrees');
+  // There is nothing to do at run time.
 }
 
 const wheel = defineType({
