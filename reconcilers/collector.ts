@@ -7,8 +7,10 @@ import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
 import { indexOf } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
+import { refused, settled, type Outcome } from './outcome.ts';
 
 /**
  * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). It gets keys, reads the world
@@ -27,6 +29,7 @@ export type CollectorDependencies = {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   /** Types whose indexes are ready. */
   readonly serving: () => readonly ResourceType[];
+  readonly bound: ReconcileBound;
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -36,52 +39,68 @@ export type CollectorDependencies = {
 export class Collector {
   readonly #dependencies: CollectorDependencies;
   /** By `<type>/<name>`. */
-  readonly #queue: KeyQueue;
+  readonly #controller: Controller;
   readonly #unsubscribe: () => void;
 
   constructor(dependencies: CollectorDependencies) {
-    const { changes, clock, leadership, serving, onError } = dependencies;
+    const { bound, changes, clock, leadership, serving, onError } = dependencies;
     this.#dependencies = dependencies;
-    this.#queue = new KeyQueue({
-      concurrency: collectorConcurrencyMax, clock, leadership, onError, step: async (key) => this.#collect(key),
-      onChange: (leads) => { if (leads) for (const type of serving()) this.enqueueAll(type); },
+    this.#controller = new Controller({
+      name: 'collector', bound, concurrency: collectorConcurrencyMax, clock, leadership, onError,
+      reconcile: async (key) => this.#collect(key), keys: () => this.#marked(serving()),
+      onStuck: (key) => { onError(new Error('it does not end'), key); },
     });
     this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes) if (isCollectable(change)) this.#queue.enqueue(`${change.type}/${change.name}`);
+      for (const change of batch.changes) if (isCollectable(change)) this.#controller.enqueue(`${change.type}/${change.name}`);
     });
+  }
+
+  /** Begins. Call it once the read models have caught up. */
+  open(): void {
+    this.#controller.open();
   }
 
   /** Enqueues what was marked before now. Call it once the type's indexes are ready. */
   enqueueAll(type: ResourceType): void {
-    const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-    if (index === undefined || !this.#queue.isActive()) return;
-    const { reader } = this.#dependencies;
-    for (const name of reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } })) {
-      this.#queue.enqueue(`${type.key}/${name}`);
-    }
+    this.#controller.enqueueAll(() => this.#marked([type]));
+  }
+
+  /** Resolves when nothing waits to be collected. */
+  async idle(): Promise<void> {
+    return this.#controller.idle();
   }
 
   /** Lets what is running finish and drops the rest: the next start enqueues it again. */
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await this.#queue.stop();
+    await this.#controller.stop();
   }
 
-  async #collect(key: string): Promise<'settled' | 'again'> {
+  *#marked(types: readonly ResourceType[]): Iterable<string> {
+    const { reader } = this.#dependencies;
+    for (const type of types) {
+      const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
+      if (index === undefined) continue;
+      const names = reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
+      for (const name of names) yield `${type.key}/${name}`;
+    }
+  }
+
+  async #collect(key: string): Promise<Outcome> {
     const { types, reader, execute, uuid } = this.#dependencies;
     const slash = key.indexOf('/');
     const name = key.slice(slash + 1);
     const type = types(typeKey(key.slice(0, slash)));
     const stored = type === undefined ? undefined : reader.get(type.key, name);
-    if (type === undefined || stored === undefined) return 'settled';
+    if (type === undefined || stored === undefined) return settled;
     const { metadata } = storedObject(stored.bytes);
-    if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return 'settled';
+    if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return settled;
     const outcome = await execute(type, { type: 'collect', name, uid: metadata.uid }, {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
-    if (outcome.ok) return 'settled';
+    if (outcome.ok) return settled;
     // Gone, replaced, or given a finalizer in the meantime: a later change enqueues it again if need be.
-    return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed' ? 'settled' : 'again';
+    return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed' ? settled : refused(outcome.rejection);
   }
 }
 

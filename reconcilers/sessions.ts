@@ -1,5 +1,5 @@
 import type { PermissionReader } from '../src/auth/permission-reader.ts';
-import type { Clock, Timer } from '../src/base/clock.ts';
+import type { Clock } from '../src/base/clock.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
 import type { Execute } from '../src/execute.ts';
 import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits.ts';
@@ -8,8 +8,10 @@ import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
+import { again, refused, settled, type Outcome } from './outcome.ts';
 
 /**
  * Deletes sessions that have ended: expired, or of a user who is gone, another, disabled, or has another password. Such a
@@ -30,6 +32,7 @@ export type SessionKeeperDependencies = {
   readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
+  readonly bound: ReconcileBound;
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -38,103 +41,57 @@ export type SessionKeeperDependencies = {
 
 export class SessionKeeper {
   readonly #dependencies: SessionKeeperDependencies;
-  readonly #queue: KeyQueue;
-  /** When each session expires, in epoch milliseconds: known to the leader only. */
-  readonly #expiries = new Map<string, number>();
+  readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
-  #timer: Timer | undefined;
-  /** The permission tables are there, and the sessions can be listed. */
-  #isOpen = false;
 
   constructor(dependencies: SessionKeeperDependencies) {
     this.#dependencies = dependencies;
-    const { changes, permissions, sessions, clock, leadership, onError } = dependencies;
-    this.#queue = new KeyQueue({
-      concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, step: async (name) => this.#end(name),
-      onChange: (leads) => {
-        this.#forget();
-        if (leads && this.#isOpen) this.#enqueueAll();
-      },
+    const { bound, changes, reader, permissions, sessions, clock, leadership, onError } = dependencies;
+    this.#controller = new Controller({
+      name: 'sessions', bound, concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, reconcile: (name) => this.#look(name),
+      keys: () => reader.names(sessions.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
+      onStuck: (name) => { onError(new Error('it does not end'), name); },
     });
     this.#unsubscribe = [
+      // Its user may have gone while it was made, or its time may be another: nobody else would look at it before it expires.
       changes.subscribe((batch) => {
-        if (!this.#queue.isActive()) return;
-        for (const { type, name, kind, bytes } of batch.changes) {
-          if (type !== sessions.key) continue;
-          this.#note(name, kind === 'deleted' ? undefined : storedObject(bytes));
-          // Its user may have gone while it was made: nobody else would look at it before it expires.
-          if (kind === 'added') this.#queue.enqueue(name);
-        }
+        for (const { type, name, kind } of batch.changes) if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
       }),
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#queue.enqueue(name);
+        for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#controller.enqueue(name);
       }),
     ];
   }
 
   /** Looks at every session, now and whenever this node begins to lead. Call it once the permission tables are ready. */
   open(): void {
-    this.#isOpen = true;
-    if (this.#queue.isActive()) this.#enqueueAll();
+    this.#controller.open();
   }
 
   /** Lets what is running finish and drops the rest: the next start looks at everything again. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    const stopped = this.#queue.stop();
-    this.#forget();
-    await stopped;
+    await this.#controller.stop();
   }
 
-  #enqueueAll(): void {
-    const { reader, sessions } = this.#dependencies;
-    for (const name of reader.names(sessions.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
-      const stored = reader.get(sessions.key, name);
-      this.#note(name, stored === undefined ? undefined : storedObject(stored.bytes));
-      this.#queue.enqueue(name);
-    }
-  }
-
-  #forget(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#expiries.clear();
-  }
-
-  #note(name: string, session: ResourceObject | undefined): void {
-    if (session === undefined || session.metadata.deletionTimestamp !== undefined) {
-      this.#expiries.delete(name);
-      return;
-    }
-    this.#expiries.set(name, expiryOf(session));
-    this.#wait();
-  }
-
-  /** One timer for all: it sleeps until the first one expires, neither shorter nor longer than makes sense. */
-  #wait(): void {
-    if (this.#timer !== undefined || !this.#queue.isActive() || this.#expiries.size === 0) return;
-    const { clock } = this.#dependencies;
-    let earliest = Infinity;
-    for (const expiry of this.#expiries.values()) earliest = Math.min(earliest, expiry);
-    this.#timer = clock.after(Math.min(Math.max(earliest - clock.now(), sessionSweepMsMin), sessionSweepMsMax), () => {
-      this.#timer = undefined;
-      for (const [name, expiry] of this.#expiries) if (expiry <= clock.now()) this.#queue.enqueue(name);
-      this.#wait();
-    });
-  }
-
-  async #end(name: string): Promise<'settled' | 'again'> {
-    const { reader, permissions, execute, sessions, clock, uuid } = this.#dependencies;
+  #look(name: string): Outcome | Promise<Outcome> {
+    const { reader, permissions, sessions, clock } = this.#dependencies;
     const stored = reader.get(sessions.key, name);
     const session = stored === undefined ? undefined : storedObject(stored.bytes);
     // Tables that do not know the past know no user: nobody's session has ended by that.
-    if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady()) return 'settled';
-    if (!hasEnded(session, permissions, clock.now())) return 'settled';
-    const outcome = await execute(sessions, { type: 'delete', name, preconditions: { uid: session.metadata.uid } }, {
+    if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady()) return settled;
+    const leftMs = expiryOf(session) - clock.now();
+    // The wall clock may be set: nothing relies on it for longer than a sweep.
+    return hasEnded(session, permissions, clock.now()) ? this.#end(session) : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
+  }
+
+  async #end({ metadata: { name, uid } }: ResourceObject): Promise<Outcome> {
+    const { execute, sessions, uuid } = this.#dependencies;
+    const outcome = await execute(sessions, { type: 'delete', name, preconditions: { uid } }, {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
     // Gone, or another of the name: a later change enqueues it again if need be.
-    return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version' ? 'settled' : 'again';
+    return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version' ? settled : refused(outcome.rejection);
   }
 }
 

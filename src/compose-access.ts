@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { PermissionTables } from '../projections/permission-tables.ts';
 import type { ObjectModels } from '../projections/object-models.ts';
+import type { ReconcileBound } from '../reconcilers/bound.ts';
 import type { Leadership } from '../reconcilers/lease.ts';
 import { SessionKeeper } from '../reconcilers/sessions.ts';
 import { superRole } from './access/standing-roles.ts';
@@ -60,6 +61,7 @@ export type AccessParts = {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
   readonly clock: Clock;
   readonly log: PluginLogger;
   /** The plugin that serves a path of its own. */
@@ -81,7 +83,7 @@ export type Access = {
 
 /** Who is it, may they, and what follows when the answer changes. */
 export function composeAccess(parts: AccessParts): Access {
-  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, eventLog, models, registry, execute, patiently, leadership, clock, log } = parts;
+  const { config: { platformDomain: domain, dataDir, adminPassword }, tables, eventLog, models, registry, execute, patiently, leadership, bound, clock, log } = parts;
   const { permissions, passwords, secrets } = tables;
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
   const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
@@ -89,7 +91,7 @@ export function composeAccess(parts: AccessParts): Access {
   const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
   const guard = guardWatches(parts, { authorize, authenticator });
   const sessions = new SessionKeeper({
-    permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), leadership, clock, uuid: randomUUID,
+    permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), bound, leadership, clock, uuid: randomUUID,
     onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
   });
   const ports = { reader: models, execute };

@@ -139,9 +139,8 @@ export const watchGuardMs = 5_000;
 /** Operations of one JSON Patch: each may touch the whole document. */
 export const jsonPatchOperationsMax = 1_000;
 
-/** Objects removed at once, and the longest wait before a failed removal is tried again. */
+/** Objects removed at once. */
 export const collectorConcurrencyMax = 32;
-export const collectorRetryMsMax = 30_000;
 /** How long a node leads after it sent a renewal, and how often it sends one: two may be lost before another node takes over. */
 export const leaseMs = 15_000;
 export const leaseRenewMs = 5_000;

@@ -5,13 +5,14 @@ import type { Logger } from 'pino';
 
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
-import { Collector } from '../reconcilers/collector.ts';
+import { ReconcileBound } from '../reconcilers/bound.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { composePlugins } from './compose-plugins.ts';
+import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
@@ -31,7 +32,6 @@ import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
 import { Readiness } from './readiness.ts';
 import { compileType } from './resource/type-declaration.ts';
-import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
@@ -104,7 +104,8 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, onFatal });
   // Closed last of these: requests in flight end only once their events are folded.
   closers.add(async () => follower.stop());
-  startCollector({ ...stores, ...core, ...core.edge }, closers);
+  const reconcilers = composeReconcilers({ ...stores, ...core });
+  closers.add(async () => reconcilers.stop());
   closers.add(async () => access.stop());
   closers.add(async () => core.leadership.stop().then(async () => host.stop()));
   const url = await listen(http.server, config);
@@ -118,6 +119,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
   access.open();
+  reconcilers.open();
   core.leadership.start();
   readiness.done('read models');
   await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.patiently, reader: models, uuid: randomUUID });
@@ -167,6 +169,8 @@ type Core = {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
+  /** Over the reconcilers of the platform and of plugins. */
+  readonly bound: ReconcileBound;
 };
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
@@ -181,7 +185,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
     : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node will not lead: the lease cannot be read'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
-  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership };
+  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
 }
 
 type Stores = {
@@ -219,17 +223,6 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
   return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access };
-}
-
-function startCollector({ models, registry, execute, leadership, clock, log }: Stores & Core['edge'] & Pick<Core, 'execute' | 'leadership'>, closers: Closers): void {
-  const collector = new Collector({
-    changes: models, reader: models, execute, leadership, clock, uuid: randomUUID,
-    types: (key: TypeKey) => registry.byKey(key)?.type,
-    serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
-    onError: (error, key) => { log.error('the collector failed', { key, error: String(error) }); },
-  });
-  registry.subscribe(({ type }, change) => { if (change === 'serving') collector.enqueueAll(type); });
-  closers.add(async () => collector.stop());
 }
 
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {

@@ -1,14 +1,15 @@
-import { routesPerPluginMax, typesPerPluginMax } from '../limits.ts';
+import { typesPerPluginMax } from '../limits.ts';
 import { isReservedGroup } from '../resource/names.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
+import { decodeReconcilers } from './decode-reconcilers.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { MountedReconciler } from './reconciler-mounts.ts';
 
 /** What a plugin's module says it is. Types are still as declared: `compileType` judges each. */
 export type Definition = DecodedEndpoints & {
   readonly types: readonly unknown[];
-  /** As declared. */
-  readonly reconcilers: readonly unknown[];
+  readonly reconcilers: readonly MountedReconciler[];
   /** What ends the plugin's own timers and listeners. It is foreign code: what it answers may be anything. */
   readonly stop: (() => unknown) | undefined;
 };
@@ -24,7 +25,7 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
   if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that answers one'] };
   const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a plugin`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
-  const reconcilers = listOf(exported, 'reconcilers', { at: 'reconcilers', countMax: routesPerPluginMax }, problems);
+  const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);
   const stop = decodeStop(exported, problems);
   return problems.length === 0 ? { ok: true, definition: { ...endpoints, types, reconcilers, stop } } : { ok: false, problems };

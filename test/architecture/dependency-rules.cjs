@@ -7,13 +7,13 @@
  * tree that breaks it on purpose.
  */
 const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
-const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|door/[^/]+))\\.ts$';
+const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|reconciler-mounts|door/[^/]+))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
 const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/ui\\.ts$';
-const root = '^src/(main|serve|server|log-commands|log-place|compose-(?:access|plugins)|open-log|follow-log|listen|patient-execute|readiness)\\.ts$';
+const root = '^src/(main|serve|server|log-commands|log-place|compose-(?:access|plugins|reconcilers)|open-log|follow-log|listen|patient-execute|readiness)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';

@@ -1,5 +1,6 @@
 import { test, type Test } from 'tap';
 
+import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { SessionKeeper } from '../../reconcilers/sessions.ts';
 import { sessionLifetimeMs, sessionSweepMsMax } from '../../src/limits.ts';
@@ -19,7 +20,7 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
   const errors: unknown[] = [];
   const keep = (): SessionKeeper => {
     const keeper = new SessionKeeper({
-      changes: accounts.models, reader: accounts.models, permissions: accounts.permissions, sessions, leadership: alwaysLeading, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
+      changes: accounts.models, reader: accounts.models, permissions: accounts.permissions, sessions, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
       execute: async (type, command, context) => {
         const failure = fault();
         if (failure instanceof Error) throw failure;
@@ -27,6 +28,7 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
       },
     });
     t.teardown(() => keeper.stop());
+    keeper.open();
     return keeper;
   };
   const live = () => accounts.names(sessions).filter((name) => accounts.object(sessions, name)?.metadata.deletionTimestamp === undefined);
@@ -97,7 +99,7 @@ test('at its start it looks at every session', async (t) => {
   await accounts.create(accounts.sessions, 'malformed', { spec: { user: 'john' } });
   await accounts.merge(accounts.users, 'jane', { spec: { password: 'another one' } });
   clock.advance(1_000);
-  keep().open();
+  keep();
   await until(() => same(live(), 'good'));
   t.pass();
 });
@@ -109,7 +111,7 @@ test('what fails is told and tried again', async (t) => {
   await logIn('jane', 'ends');
   await accounts.merge(accounts.users, 'jane', { spec: { disabled: true } });
   await until(() => { clock.advance(10); return live().length === 0; });
-  t.match(errors, [{ message: 'thrown' }]);
+  t.match(errors, [{ message: 'thrown' }, { message: 'down' }]);
 });
 
 test('once stopped it does nothing more', async (t) => {

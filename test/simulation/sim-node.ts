@@ -1,7 +1,9 @@
 import { ObjectModels } from '../../projections/object-models.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { Collector } from '../../reconcilers/collector.ts';
 import { LeaseElector } from '../../reconcilers/lease.ts';
+import { WriteRefusedError } from '../../reconcilers/outcome.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import type { PluginLogger } from '../../src/plugin/plugin.ts';
@@ -185,13 +187,16 @@ export class SimNode {
     const elector = new LeaseElector({ log, clock, uuid, node: uuid(), onError: fail });
     const leadership = this.#leadership = new SimLeadership(elector);
     let serves = false;
-    const collector = new Collector({ changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, serving: () => (serves ? [type] : []), onError: fail });
+    const collector = new Collector({
+      changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound: new ReconcileBound(clock), serving: () => (serves ? [type] : []),
+      onError: (error) => { if (!(error instanceof WriteRefusedError)) fail(error); },
+    });
     const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent: { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) } });
     await this.#follow(log, { models, clock, how });
     this.#watchPosition(models);
     await models.buildIndexes(type);
     serves = true;
-    collector.enqueueAll(type);
+    collector.open();
     elector.start();
     if (!life.alive) return;
     if (models.position() < this.#served) throw new Error(`${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`);
