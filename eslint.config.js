@@ -17,6 +17,8 @@ const parsers = [
   'src/http/*-body.ts',
   'src/plugin/plugin.ts',
   'src/plugin/load*.ts',
+  // What a server answers → the type that a plugin's test says it has.
+  'src/testing-client.ts',
   'src/plugin/*manifest*.ts',
   'src/command/patch*.ts',
   // Rows and checkpoints → values, and the answers a row keeps → objects.

@@ -10,6 +10,10 @@ export type Measured = {
   readonly depth: number;
   /** Steps that ended, by what they came to; `stuck` are those that passed their time. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
+  /** Keys whose last step failed, and how often in a row. */
+  readonly failing: ReadonlyMap<string, number>;
+  /** Resolves when no key waits for a step or is held by one. */
+  idle(): Promise<void>;
 };
 
 /**

@@ -18,6 +18,8 @@ import type { WatchHub } from './watch/hub.ts';
 /** What plugins are put together from: each is the server's own. */
 export type PluginParts = {
   readonly config: Config;
+  /** Folders of plugins that may do what only the platform's own may; those beside the sources without. */
+  readonly bundledPlugins?: readonly string[];
   readonly platformVersion: string;
   readonly registry: TypeRegistry;
   readonly models: ObjectModels;
@@ -34,7 +36,7 @@ export type PluginParts = {
 export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost };
 
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
-export function composePlugins({ config, platformVersion, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
+export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf,
@@ -45,11 +47,11 @@ export function composePlugins({ config, platformVersion, registry, models, edge
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf,
-    platformVersion, folders: { bundled: [bundledPlugins], extra: config.pluginsDirs },
+    platformVersion, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
     buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
   });
   return { pluginRoutes, host };
 }
 
 /** Compiled, this file is dist/src/compose-plugins.js: the bundled plugins are beside its folder. */
-const bundledPlugins = resolve(import.meta.dirname, '../plugins');
+const besideSources = resolve(import.meta.dirname, '../plugins');

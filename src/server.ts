@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
-import { ReconcileBound } from '../reconcilers/bound.ts';
+import { ReconcileBound, type Measured } from '../reconcilers/bound.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -42,6 +42,8 @@ export type RunningServer = {
   readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
   /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
+  /** What keeps objects as they want to be: the platform's reconcilers and those of plugins. */
+  readonly reconcilers: () => readonly Measured[];
   /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
   close(): Promise<void>;
 };
@@ -56,6 +58,8 @@ export type ServerOptions = {
   /** It listens: probes are answered from now on, everything else once the start has resolved. */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
+  /** Instead of the plugins that come with the platform. */
+  readonly bundledPlugins?: readonly string[];
   /** Called before any plugin's code runs, with what tells a stray error of a plugin's from the platform's own. */
   readonly onPlugins?: (blame: (error: unknown) => string | undefined) => void;
 };
@@ -85,13 +89,13 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 }
 
 async function start(config: Config, options: ServerOptions, closers: Closers): Promise<RunningServer> {
-  const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal } = options;
+  const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal, bundledPlugins } = options;
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
-  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, authorize: access.authorize });
+  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   onPlugins?.((error) => host.blame(error));
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
@@ -128,7 +132,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   await settled;
   readiness.done('plugins');
   const ready = { log: stores.logName, events: models.folded(), types: registry.all().filter(({ serving }) => serving).length };
-  return { url, ready, routes: () => http.routes(), close: async () => closers.closeAll() };
+  return { url, ready, routes: () => http.routes(), reconcilers: () => core.bound.controllers(), close: async () => closers.closeAll() };
 }
 
 /** Only this may take for ever: what comes after it is soon done, and is then closed in order. */

@@ -34,6 +34,7 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/serve.ts': ['./server.ts', './config.ts'],
   'src/cli/program.ts': ['commander', '../config.ts', '../limits.ts', '../base/clock.ts'],
   'src/ui.ts': [],
+  'src/testing.ts': ['./server.ts', './plugin/plugin.ts'],
   'src/server.ts': ['./http/app.ts', './log/lmdb-log.ts', './log/eventstore-log.ts', './plugin/runtime.ts', '../projections/lmdb-table.ts', '../reconcilers/queue.ts', './watch/hub.ts', './auth/authorize.ts', './config.ts'],
   'src/config.ts': ['./limits.ts', './eventstore-url.ts'],
   'src/limits.ts': [],
@@ -98,6 +99,7 @@ const breaches: readonly (readonly [rule: string, file: string, breach: string])
   ['one-home-for-lmdb', 'projections/indexes.ts', 'lmdb'],
   ['one-home-for-eventstore', 'src/server.ts', '@eventstore/db-client'],
   ['no-home-for-grpc', 'src/log/eventstore-log.ts', '@grpc/grpc-js'],
+  ['no-server-knows-the-harness', 'src/server.ts', './testing.ts'],
   ['tests-are-not-shipped', 'src/http/app.ts', '../../test/hub.test.ts'],
   ['dev-packages-are-not-shipped', 'src/http/app.ts', 'fast-check'],
 ];
