@@ -25,6 +25,8 @@ const parsers = [
   'projections/lmdb-*.ts',
   'projections/index-entries.ts',
   'src/config.ts',
+  // What a thread is started with: a structured clone of what the other side typed.
+  'src/event-loop-worker.ts',
 ];
 
 /** Time and chance are parameters; `src/base/clock.ts` is the one place that reads them. */

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import type { Execute } from './execute.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
+import type { Suspects } from './plugin/blamed-plugin.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
@@ -21,6 +22,7 @@ export type PluginParts = {
   /** Folders of plugins that may do what only the platform's own may; those beside the sources without. */
   readonly bundledPlugins?: readonly string[];
   readonly platformVersion: string;
+  readonly suspects: Suspects;
   readonly registry: TypeRegistry;
   readonly models: ObjectModels;
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
@@ -36,7 +38,7 @@ export type PluginParts = {
 export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost };
 
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
-export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
+export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf,
@@ -47,7 +49,7 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf,
-    platformVersion, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
+    platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
     buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
   });
   return { pluginRoutes, host };

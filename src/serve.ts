@@ -6,9 +6,11 @@ import { pino } from 'pino';
 import { systemClock } from './base/clock.ts';
 import { StartError, decodeConfig, readEnvironment } from './config.ts';
 import type { Config } from './config.ts';
+import { EventLoopWatch } from './event-loop-watch.ts';
 import { shutdownMs } from './limits.ts';
 import { isStrayAppendReply } from './log/eventstore-stray.ts';
 import { isStrayCommitFailure } from './log/lmdb-store.ts';
+import { Suspects } from './plugin/blamed-plugin.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
@@ -30,13 +32,14 @@ export async function serve(): Promise<void> {
   const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
   if (!decoded.ok) throw new StartError(decoded.mistakes.join('\n'), { exitCode: 2 });
   const { log, flush } = openLog(decoded.config);
-  // Until there are plugins every stray error is the platform's own.
-  let blame: Blame = () => undefined;
+  const suspects = new Suspects();
   tellWarnings(log);
-  const onFatal = exitOnBugs({ log, flush }, (error) => blame(error));
+  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.blame(error));
+  const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
+  suspects.follow((all) => { eventLoop.know(all); });
   const stopping = new AbortController();
   const onListening = (url: string): void => { log.info({ url }, 'listening; nothing but probes is served until everything is ready'); };
-  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, onPlugins: (found) => { blame = found; } });
+  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
   stopOnSignal(starting, stopping, { log, flush });
   const server = await starting.catch((error: unknown) => {
     // It was told to stop, and whoever heard that ends the process.

@@ -18,7 +18,7 @@ import { privateDir, takeDataDir } from './data-dir.ts';
 import { createWriteDoor, type Execute } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
-import { Metrics } from './http/metrics.ts';
+import { Metrics, type EventLoopSource } from './http/metrics.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits.ts';
 import { listen } from './listen.ts';
@@ -26,6 +26,7 @@ import { FoundedLog } from './log/founded-log.ts';
 import type { LogState } from './log/log.ts';
 import { patient } from './patient-execute.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
+import { Suspects } from './plugin/blamed-plugin.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
@@ -60,8 +61,10 @@ export type ServerOptions = {
   readonly openLog?: OpenLog;
   /** Instead of the plugins that come with the platform. */
   readonly bundledPlugins?: readonly string[];
-  /** Called before any plugin's code runs, with what tells a stray error of a plugin's from the platform's own. */
-  readonly onPlugins?: (blame: (error: unknown) => string | undefined) => void;
+  /** Told of every plugin before its code runs: what tells a stray error of a plugin's from the platform's own. */
+  readonly suspects?: Suspects;
+  /** Of the process, where somebody watches it. */
+  readonly eventLoop?: EventLoopSource;
 };
 
 /** Everything that is open, in the order it was opened: closed in reverse, on a stop as on a start that fails. */
@@ -89,17 +92,16 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 }
 
 async function start(config: Config, options: ServerOptions, closers: Closers): Promise<RunningServer> {
-  const { log, clock = systemClock, onFatal = endProcess(log), onPlugins, onListening, signal, bundledPlugins } = options;
+  const { log, clock = systemClock, onFatal = endProcess(log), suspects = new Suspects(), eventLoop, onListening, signal, bundledPlugins } = options;
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
-  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
-  onPlugins?.((error) => host.blame(error));
+  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness),
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness, eventLoop),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
     authorize: access.authorize, platformRoutes: access.routes, watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
@@ -144,10 +146,10 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership }: Core, readiness: Readiness): Metrics {
+function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership }: Core, readiness: Readiness, eventLoop: EventLoopSource | undefined): Metrics {
   return new Metrics({
     position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
-    isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions,
+    isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop,
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }

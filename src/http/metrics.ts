@@ -1,3 +1,4 @@
+import type * as Prometheus from 'prom-client';
 import type { Registry } from 'prom-client';
 
 /** What is measured anywhere but here, read when somebody asks. */
@@ -13,7 +14,12 @@ export type MetricSources = {
   readonly isLeader: () => boolean;
   /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
+  /** Where somebody watches the event loop. */
+  readonly eventLoop?: EventLoopSource | undefined;
 };
+
+/** How often each plugin held the event loop ('' is the platform itself), and how late timers were lately, in seconds by quantile. */
+export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };
 
 /**
  * The node's metrics in Prometheus' text format. A request costs one increment of an array; the library is loaded, and
@@ -71,6 +77,25 @@ export class Metrics {
         for (const { type, count } of objects()) this.set({ type }, count);
       },
     });
+    if (this.#sources.eventLoop !== undefined) measureEventLoop(this.#sources.eventLoop, { Counter, Gauge, registers });
     return registry;
   }
+}
+
+type Measures = Pick<typeof Prometheus, 'Counter' | 'Gauge'> & { readonly registers: Registry[] };
+
+function measureEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: Measures): void {
+  new Gauge({
+    name: 'ledgerplane_event_loop_lag_seconds', help: 'How late the event loop was since this was last asked, by quantile; 1 is the worst.', labelNames: ['quantile'], registers,
+    collect() {
+      for (const [quantile, seconds] of source.lag()) this.set({ quantile }, seconds);
+    },
+  });
+  new Counter({
+    name: 'ledgerplane_event_loop_held_total', help: 'How often the event loop was held for more than half a second, by plugin; without one it was the platform.', labelNames: ['plugin'], registers,
+    collect() {
+      this.reset();
+      for (const [plugin, count] of source.held()) this.inc({ plugin }, count);
+    },
+  });
 }

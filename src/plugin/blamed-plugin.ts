@@ -1,12 +1,51 @@
+import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { ClientError } from './plugin.ts';
 
+/** A folder whose module was run, and whose it is. */
 export type Suspect = { readonly name: string; readonly folder: string; readonly bundled: boolean };
+
+/** A plugin that is upgraded has a folder a version; past it the oldest is forgotten, and what it left behind is nobody's. */
+export const suspectsMax = 1_024;
 
 /** A frame in somebody's file, and not in the runtime's own code. */
 const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu;
+
+/**
+ * Every folder of which code was run: what a plugin leaves behind (a timer, a promise) outlives its stop, its upgrade and
+ * its uninstalling, and is still known by its name.
+ */
+export class Suspects {
+  /** By folder, the one that was run last at the end. */
+  readonly #suspects = new Map<string, Suspect>();
+  readonly #listeners = new Set<(suspects: readonly Suspect[]) => void>();
+
+  /** Before its code runs. */
+  add({ name, folder, bundled }: Suspect): void {
+    const real = realFolder(folder);
+    this.#suspects.delete(real);
+    this.#suspects.set(real, { name, folder: real, bundled });
+    for (const oldest of [...this.#suspects.keys()].slice(0, -suspectsMax)) this.#suspects.delete(oldest);
+    for (const listener of this.#listeners) listener(this.all());
+  }
+
+  all(): readonly Suspect[] {
+    return [...this.#suspects.values()];
+  }
+
+  /** Calls it with all there are, now and whenever one is added. */
+  follow(listener: (suspects: readonly Suspect[]) => void): void {
+    this.#listeners.add(listener);
+    listener(this.all());
+  }
+
+  /** The plugin whose code a stray error came from, that nobody awaited or caught; undefined when it is the platform's own. */
+  blame(error: unknown): string | undefined {
+    return blamedPlugin(error, this.all());
+  }
+}
 
 /**
  * Whose code a stray error came from: one that no promise's owner awaited, or thrown by a timer. A plugin's must not end the
@@ -15,12 +54,32 @@ const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu
  * that is not there, a connection refused) has frames of nobody; the platform awaits all it does and listens to all it
  * opens, so where others' plugins run it is theirs.
  */
-export function blamedPlugin(error: unknown, plugins: readonly Suspect[]): string | undefined {
+export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): string | undefined {
   const stack = stackOf(error);
-  const found = plugins.find(({ folder }) => stack.includes(folder + sep) || stack.includes(`${pathToFileURL(folder).href}/`));
+  const found = ownerOf(stack, suspects);
   if (found !== undefined) return found.name;
   if (error instanceof ClientError || !(error instanceof Error)) return 'unknown';
-  return plugins.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
+  return suspects.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
+}
+
+/** In whose folder a place lies, or the first that lies in one of several: one in another's folder is the inner one's. */
+export function ownerOf(places: string, suspects: readonly Suspect[]): Suspect | undefined {
+  const found = suspects.map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) })).filter(({ at }) => at >= 0);
+  return found.sort((one, other) => one.at - other.at || other.suspect.folder.length - one.suspect.folder.length)[0]?.suspect;
+}
+
+function placeIn(places: string, folder: string): number {
+  const found = [`${folder}${sep}`, `${pathToFileURL(folder).pathname}/`].map((prefix) => places.indexOf(prefix)).filter((at) => at >= 0);
+  return found.length === 0 ? -1 : Math.min(...found);
+}
+
+/** Modules are known by where they really lie. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
 }
 
 /** Foreign errors are foreign objects: looking at one may throw. */

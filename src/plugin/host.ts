@@ -6,7 +6,6 @@ import { nameProblem } from '../resource/names.ts';
 import type { ChangeBatch, ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
 import { applyObject, type ApplyDependencies } from './apply-object.ts';
-import { blamedPlugin } from './blamed-plugin.ts';
 import { HostedPlugin, type HostedPluginDependencies } from './hosted-plugin.ts';
 import { describe, openDoor } from './load-module.ts';
 import { decodeManifest, isVersionInRange, type DecodedManifest } from './manifest.ts';
@@ -62,11 +61,6 @@ export class PluginHost {
   /** Every plugin and its phase, for readiness and metrics. */
   plugins(): readonly { readonly name: string; readonly phase: PluginPhase; readonly failure: Failure | undefined }[] {
     return [...this.#plugins.values()].map(({ name, phase, failure }) => ({ name, phase, failure }));
-  }
-
-  /** The plugin whose code a stray error came from, that nobody awaited or caught; undefined when it is the platform's own. */
-  blame(error: unknown): string | undefined {
-    return blamedPlugin(error, this.#all().map(({ name, folder }) => ({ name, folder: folder.path, bundled: folder.bundled })));
   }
 
   /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { compileType, type Declarer } from '../resource/type-declaration.ts';
+import type { Suspects } from './blamed-plugin.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
 import { describe, loadModule } from './load-module.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
@@ -25,6 +26,8 @@ export type LoadDependencies = {
   readonly domain: string;
   readonly platformVersion: string;
   readonly loggerOf: (plugin: string) => PluginLogger;
+  /** Told of every plugin before its module is run. */
+  readonly suspects: Suspects;
 };
 
 /** Everything that can be wrong with a plugin by itself, found before anything of it takes effect. It never throws. */
@@ -38,7 +41,7 @@ export async function loadPlugin(request: LoadRequest, dependencies: LoadDepende
 }
 
 async function load({ folder, manifest, attempt }: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
-  const { domain, platformVersion, clock, loggerOf } = dependencies;
+  const { domain, platformVersion, clock, loggerOf, suspects } = dependencies;
   const unfit = platformProblem(manifest, platformVersion);
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
@@ -47,6 +50,7 @@ async function load({ folder, manifest, attempt }: LoadRequest, dependencies: Lo
   if (manifest.main !== undefined) {
     const main = await mainPath(folder, manifest.main);
     if (!main.ok) return failed('MainRefused', main.problem);
+    suspects.add({ name: manifest.name, folder: folder.path, bundled: folder.bundled });
     const module = await loadModule({ path: main.path, attempt, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
     if (!module.ok) return failed(module.reason, module.message);
     exported = module.exported;

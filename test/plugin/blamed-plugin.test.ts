@@ -17,12 +17,12 @@ t.test('a stray error is told from the platform\'s own', async (t) => {
   });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   const [direct, deeper, hostile] = (globalThis as unknown as { strayErrors: Error[] }).strayErrors;
-  t.equal(stage.host.blame(direct), 'stray');
-  t.equal(stage.host.blame(deeper), 'stray');
-  t.equal(stage.host.blame(hostile), 'unknown', 'the platform makes no such thing');
-  t.equal(stage.host.blame(new Error('ours')), undefined);
-  t.equal(stage.host.blame(undefined), 'unknown');
-  t.equal(stage.host.blame(new ClientError('no', { reason: 'Forbidden', status: 403 })), 'unknown');
+  t.equal(stage.suspects.blame(direct), 'stray');
+  t.equal(stage.suspects.blame(deeper), 'stray');
+  t.equal(stage.suspects.blame(hostile), 'unknown', 'the platform makes no such thing');
+  t.equal(stage.suspects.blame(new Error('ours')), undefined);
+  t.equal(stage.suspects.blame(undefined), 'unknown');
+  t.equal(stage.suspects.blame(new ClientError('no', { reason: 'Forbidden', status: 403 })), 'unknown');
   await stage.close();
 });
 
@@ -30,13 +30,13 @@ t.test('an error of the runtime\'s own is laid at others\' plugins where there a
   const awaited = await readFile('/nowhere/to/be/found').catch((error: unknown) => error);
   const raised = await new Promise((resolve) => { readFile('/nowhere/to/be/found').catch(resolve); });
   const ours = await openStage(t, { dataDir: await temporaryFolder(t) });
-  t.equal(ours.host.blame(raised), undefined);
+  t.equal(ours.suspects.blame(raised), undefined);
   await ours.close();
   const root = await temporaryFolder(t);
-  await writePlugins(root, { other: { 'plugin.yaml': manifestYaml('other') } });
+  await writePlugins(root, { other: { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': 'export default {};' } });
   const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-  t.equal(theirs.host.blame(raised), 'unknown');
-  t.equal(theirs.host.blame(awaited), undefined, 'whoever awaits an error has a frame in it');
+  t.equal(theirs.suspects.blame(raised), 'unknown');
+  t.equal(theirs.suspects.blame(awaited), undefined, 'whoever awaits an error has a frame in it');
   await theirs.close();
 });
 
@@ -45,6 +45,6 @@ t.test('a folder that is a link is known by what it leads to', async (t) => {
   await writePlugins(elsewhere, { linked: { 'plugin.yaml': manifestYaml('linked', { main: 'main.mjs' }), 'main.mjs': 'globalThis.linkedError = new Error("l"); export default {};' } });
   await symlink(join(elsewhere, 'linked'), join(root, 'linked'));
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-  t.equal(stage.host.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
+  t.equal(stage.suspects.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
   await stage.close();
 });

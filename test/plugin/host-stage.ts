@@ -14,6 +14,7 @@ import type { Command } from '../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
+import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
 import type { Endpoints } from '../../src/plugin/endpoints.ts';
@@ -61,6 +62,7 @@ export type Condition = { readonly type: string; readonly status: string; readon
 /** A host on the real log, read models and write door, in folders of its own. */
 export type Stage = {
   readonly host: PluginHost;
+  readonly suspects: Suspects;
   readonly registry: TypeRegistry;
   readonly execute: Execute;
   /** By plugin; a value of undefined is announced and not mounted. */
@@ -105,8 +107,9 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const routes = new Map<string, Endpoints & { serving: boolean }>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
+  const suspects = new Suspects();
   const host = new PluginHost({
-    registry, execute, reader: models, changes: models, clock, domain, platformVersion: '1.2.0', uuid: randomUUID,
+    suspects, registry, execute, reader: models, changes: models, clock, domain, platformVersion: '1.2.0', uuid: randomUUID,
     folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines), loggerOf: () => recorder(logLines),
     routes: {
@@ -125,7 +128,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     await models.buildIndexes(type);
     registry.serve(type.key);
   }
-  const stage = stageOf({ host, registry, execute, routes, closedWatches, logLines, reader: models }, {
+  const stage = stageOf({ host, suspects, registry, execute, routes, closedWatches, logLines, reader: models }, {
     events: async () => {
       let count = 0;
       for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) count += batch.length;
@@ -144,7 +147,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   return stage;
 }
 
-type Parts = Pick<Stage, 'host' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader'>;
+type Parts = Pick<Stage, 'host' | 'suspects' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader'>;
 
 function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
   const typeOf = (key: string): ResourceType => {
