@@ -1,0 +1,83 @@
+import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { ArchiveRefused, PackageContents } from './package-contents.ts';
+import { packageBytesMax } from './package-limits.ts';
+import { tarEntries, type Unpacked } from './package-tar.ts';
+import { zipEntries } from './package-zip.ts';
+
+export type Unpacking =
+  /** `root`: the folder that holds plugin.yaml, within the one that was unpacked into. */
+  | { readonly ok: true; readonly root: string; readonly entries: number; readonly bytes: number }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Unpacks a package (a gzipped tarball as `npm pack` makes it, or a zip) into a folder that is there and empty. Only plain
+ * files and folders come out, with modes of our own. What is refused, is so whole: the folder may then hold a part, and is
+ * the caller's to remove. Nothing is ever written outside of it.
+ */
+export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
+  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this one ${String(archive.length)}` };
+  const contents = new PackageContents();
+  const entries = entriesOf(archive, contents);
+  if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };
+  const next = guarded(entries);
+  try {
+    for (let entry = await next(); entry.kind !== 'end'; entry = await next()) {
+      if (entry.kind === 'refused') return { ok: false, problem: entry.problem };
+      await write(entry.unpacked, folder);
+    }
+  } finally {
+    await entries.return(undefined);
+  }
+  const root = await rootOf(folder);
+  if (root === undefined) return { ok: false, problem: 'there is no plugin.yaml in it, neither at the top nor in a single top folder' };
+  return { ok: true, root, entries: contents.entries, bytes: contents.bytes };
+}
+
+type Next = { readonly kind: 'entry'; readonly unpacked: Unpacked } | { readonly kind: 'refused'; readonly problem: string } | { readonly kind: 'end' };
+
+/** What reading an archive throws is about the archive; what writing to disk throws is not. */
+function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Next> {
+  return async () => {
+    try {
+      const next = await entries.next();
+      return next.done === true ? { kind: 'end' } : { kind: 'entry', unpacked: next.value };
+    } catch (error) {
+      if (error instanceof ArchiveRefused) return { kind: 'refused', problem: error.message };
+      return { kind: 'refused', problem: `the archive is damaged: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  };
+}
+
+function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> | undefined {
+  const [first, second, third, fourth] = archive;
+  if (first === 0x1f && second === 0x8b) return tarEntries(archive, contents);
+  const isZip = first === 0x50 && second === 0x4b && ((third === 3 && fourth === 4) || (third === 5 && fourth === 6));
+  return isZip ? zipEntries(archive, contents) : undefined;
+}
+
+async function write({ names, bytes }: Unpacked, folder: string): Promise<void> {
+  const parent = join(folder, ...(bytes === undefined ? names : names.slice(0, -1)));
+  await mkdir(parent, { recursive: true });
+  if (bytes === undefined) return;
+  // `x`: nothing that is there is followed or written over.
+  const file = await open(join(folder, ...names), 'wx', 0o644);
+  try {
+    await file.writeFile(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** npm packs everything under `package/`, and many tools put a folder's own name before what is in it. */
+async function rootOf(folder: string): Promise<string | undefined> {
+  if (await isFile(join(folder, 'plugin.yaml'))) return folder;
+  const [only, ...others] = await readdir(folder);
+  if (only === undefined || others.length > 0) return undefined;
+  return await isFile(join(folder, only, 'plugin.yaml')) ? join(folder, only) : undefined;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then((entry) => entry.isFile(), () => false);
+}

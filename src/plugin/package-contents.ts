@@ -1,0 +1,109 @@
+import { packageDepthMax, packageEntriesMax, packageFileBytesMax, packageNameBytesMax, packagePathBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
+
+/** An archive that is refused whole. The message names the entry and is shown to whoever sent it. */
+export class ArchiveRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ArchiveRefused';
+  }
+}
+
+export type EntryKind = 'file' | 'folder';
+
+/** What an archive holds so far: each entry is judged before a byte of its content is read. */
+export class PackageContents {
+  /** Folded path → path as first spelled, and what is there. A folder that is only implied may still have an entry of its own. */
+  readonly #taken = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
+  #entries = 0;
+  #bytes = 0;
+
+  get entries(): number {
+    return this.#entries;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The names of its path, none for the archive's own root. Throws `ArchiveRefused` for whatever must not be written. */
+  admit(name: string, kind: EntryKind, size: number): readonly string[] {
+    this.#entries += 1;
+    if (this.#entries > packageEntriesMax) throw new ArchiveRefused(`the archive holds more than ${String(packageEntriesMax)} files and folders`);
+    const names = namesOf(name);
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused(`${shown(name)} has no size`);
+    if (kind === 'folder' && size > 0) throw new ArchiveRefused(`${shown(name)} is a folder with content`);
+    if (kind === 'file' && (names.length === 0 || name.endsWith('/'))) throw new ArchiveRefused(`${shown(name)} is a file without a name`);
+    if (size > packageFileBytesMax) throw new ArchiveRefused(`${shown(name)} has ${String(size)} bytes, a file may have ${String(packageFileBytesMax)}`);
+    this.#bytes += size;
+    if (this.#bytes > packageUnpackedBytesMax) throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
+    this.#take(names, kind, name);
+    return names;
+  }
+
+  #take(names: readonly string[], kind: EntryKind, name: string): void {
+    for (let depth = 1; depth <= names.length; depth += 1) {
+      const path = names.slice(0, depth).join('/');
+      const isLast = depth === names.length;
+      this.#put(path, { kind: isLast ? kind : 'folder', isImplied: !isLast }, name);
+    }
+  }
+
+  #put(path: string, { kind, isImplied }: { readonly kind: EntryKind; readonly isImplied: boolean }, name: string): void {
+    const folded = foldedPath(path);
+    const there = this.#taken.get(folded);
+    if (there === undefined) {
+      // Implied folders are made on disk like any other.
+      if (isImplied) this.#entries += 1;
+      this.#taken.set(folded, { path, kind, isImplied });
+      return;
+    }
+    if (there.path !== path) throw new ArchiveRefused(`${shown(name)} and ${shown(there.path)} are one path where case or form of letters does not count`);
+    if (there.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
+    if (isImplied) return;
+    if (!there.isImplied) throw new ArchiveRefused(`${shown(name)} is in the archive twice`);
+    this.#taken.set(folded, { path, kind, isImplied: false });
+  }
+}
+
+/** A name as a message shows it: what is in an archive may be anything. */
+export function shown(name: string): string {
+  const text = name.length > packagePathBytesMax ? `${name.slice(0, packagePathBytesMax)}…` : name;
+  return JSON.stringify(text);
+}
+
+/** What file systems that fold case or normalize take for one and the same. */
+function foldedPath(path: string): string {
+  return path.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+function namesOf(name: string): readonly string[] {
+  const problem = pathProblem(name);
+  if (problem !== undefined) throw new ArchiveRefused(`${shown(name)} ${problem}`);
+  // `./` is how tar names what it was given as `.`; a folder ends in a slash.
+  const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
+  const names = inner === '' || inner === '.' ? [] : inner.split('/');
+  if (names.length > packageDepthMax) throw new ArchiveRefused(`${shown(name)} is more than ${String(packageDepthMax)} folders deep`);
+  for (const part of names) {
+    const wrong = nameProblem(part);
+    if (wrong !== undefined) throw new ArchiveRefused(`${shown(name)} ${wrong}`);
+  }
+  return names;
+}
+
+function pathProblem(name: string): string | undefined {
+  if (name === '') return 'is an entry without a name';
+  if (name.includes('\0')) return 'holds NUL';
+  // U+FFFD stands for bytes that are no UTF-8: two names could become one.
+  if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'holds what is no text';
+  if (name.includes('\\')) return 'holds a backslash';
+  if (name.startsWith('/')) return 'is an absolute path';
+  if (/^[A-Za-z]:/u.test(name)) return 'begins with a drive letter';
+  if (Buffer.byteLength(name) > packagePathBytesMax) return `is longer than ${String(packagePathBytesMax)} bytes`;
+  return undefined;
+}
+
+function nameProblem(part: string): string | undefined {
+  if (part === '..') return 'leads out of the package';
+  if (part === '' || part === '.') return 'holds an empty name or "."';
+  return Buffer.byteLength(part) > packageNameBytesMax ? `holds a name longer than ${String(packageNameBytesMax)} bytes` : undefined;
+}

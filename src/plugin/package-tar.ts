@@ -1,0 +1,127 @@
+import { createGunzip } from 'node:zlib';
+
+import { Parser, type ReadEntry } from 'tar';
+
+import { ArchiveRefused, shown, type PackageContents } from './package-contents.ts';
+import { packageEntriesMax, packageEntryOverheadBytesMax, packageMetaBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
+
+export type Unpacked = {
+  /** The names of its path within the archive. */
+  readonly names: readonly string[];
+  /** undefined: a folder. */
+  readonly bytes: Buffer | undefined;
+};
+
+/** All that a tarball of plain files comes to: past it there is nothing in it that could be wanted. */
+const tarBytesMax = packageUnpackedBytesMax + packageEntriesMax * packageEntryOverheadBytesMax;
+
+const kinds: ReadonlyMap<string, 'file' | 'folder'> = new Map([['File', 'file'], ['OldFile', 'file'], ['ContiguousFile', 'file'], ['Directory', 'folder']]);
+const refusedKinds: ReadonlyMap<string, string> = new Map([
+  ['Link', 'a hard link'], ['SymbolicLink', 'a symbolic link'], ['CharacterDevice', 'a device'], ['BlockDevice', 'a device'], ['FIFO', 'a pipe'],
+]);
+
+/** The entries of a gzipped tarball, one by one. Rejects with `ArchiveRefused`; whatever else is thrown says that it is damaged. */
+export async function* tarEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
+  const reader = new TarReader(contents);
+  const gunzip = createGunzip();
+  gunzip.end(archive);
+  let bytes = 0;
+  try {
+    for await (const chunk of buffersOf(gunzip)) {
+      bytes += chunk.length;
+      if (bytes > tarBytesMax) throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
+      yield* reader.write(chunk);
+    }
+    yield* reader.end();
+    return undefined;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** The chunks of a stream of bytes, as what they are. */
+export async function* buffersOf(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('a stream of bytes gives bytes');
+    yield chunk;
+  }
+}
+
+/** The library parses; what it finds is judged before its content is kept. It emits in the turn in which it is written to. */
+class TarReader {
+  readonly #parser = new Parser({ strict: true, maxMetaEntrySize: packageMetaBytesMax });
+  readonly #contents: PackageContents;
+  /** Whole, and not handed on yet. */
+  #ready: Unpacked[] = [];
+  #problem: Error | undefined;
+  /** The first block, until there is enough of it to tell what it is. */
+  #head: Buffer | undefined = Buffer.alloc(0);
+
+  constructor(contents: PackageContents) {
+    this.#contents = contents;
+    this.#parser.on('error', (error: Error) => { this.#problem ??= error; });
+    this.#parser.on('entry', (entry: ReadEntry) => { this.#take(entry); });
+    this.#parser.on('ignoredEntry', (entry: ReadEntry) => { this.#problem ??= new ArchiveRefused(`${shown(entry.path)} is of a kind that is not read here (${entry.type})`); });
+  }
+
+  write(chunk: Buffer): readonly Unpacked[] {
+    if (this.#head === undefined) return this.#parse(chunk);
+    this.#head = Buffer.concat([this.#head, chunk]);
+    if (this.#head.length < tarBlockBytes) return [];
+    // The library would unpack what is compressed once more, and bounded by nothing.
+    if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic) throw new ArchiveRefused('what was gzipped is no tarball');
+    const head = this.#head;
+    this.#head = undefined;
+    return this.#parse(head);
+  }
+
+  end(): readonly Unpacked[] {
+    if (this.#head !== undefined) throw new ArchiveRefused('what was gzipped is no tarball');
+    this.#parser.end();
+    return this.#taken();
+  }
+
+  #parse(chunk: Buffer): readonly Unpacked[] {
+    this.#parser.write(chunk);
+    return this.#taken();
+  }
+
+  #taken(): readonly Unpacked[] {
+    if (this.#problem !== undefined) throw this.#problem;
+    const ready = this.#ready;
+    this.#ready = [];
+    return ready;
+  }
+
+  #take(entry: ReadEntry): void {
+    const names = this.#judge(entry);
+    if (names === undefined) {
+      entry.resume();
+      return;
+    }
+    const { size } = entry;
+    const chunks: Buffer[] = [];
+    entry.on('data', (chunk: Buffer) => { chunks.push(chunk); });
+    entry.on('end', () => {
+      const bytes = Buffer.concat(chunks);
+      if (bytes.length !== size) this.#problem ??= new ArchiveRefused(`${shown(entry.path)} has another size than it says`);
+      this.#ready.push({ names, bytes: entry.type === 'Directory' ? undefined : bytes });
+    });
+  }
+
+  #judge(entry: ReadEntry): readonly string[] | undefined {
+    if (this.#problem !== undefined) return undefined;
+    try {
+      const kind = kinds.get(entry.type);
+      if (kind === undefined) throw new ArchiveRefused(`${shown(entry.path)} is ${refusedKinds.get(entry.type) ?? `of a kind that is not read here (${entry.type})`}`);
+      return this.#contents.admit(entry.path, kind, entry.size);
+    } catch (error) {
+      this.#problem = error instanceof Error ? error : new Error(String(error));
+      return undefined;
+    }
+  }
+}
+
+const tarBlockBytes = 512;
+const magicAt = 257;
+const magic = 'ustar';
