@@ -45,7 +45,14 @@ export type LeaseEvent =
   | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
-export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent;
+export type PackageEvent =
+  /**
+   * A piece of a plugin's package as it was uploaded, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`
+   * in order, `data` in base64. Nothing folds it; it is read when a node unpacks the package.
+   */
+  | { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
+
+export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent;
 
 /** Who caused an event and how (decision 10.1). */
 export type Cause = {

@@ -112,7 +112,7 @@ function located(event: Event, data: Buffer, { indexed, time }: Pick<DecodedEven
 const isObjects: Readonly<Record<Event['type'], boolean>> = {
   ObjectCreated: true, ObjectUpdated: true, ObjectDeletionRequested: true, ObjectDeleted: true, NameFenced: true,
   ValueClaimed: false, ValueReleased: false, PasswordSet: false, TokenIssued: false,
-  EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false,
+  EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false, PackageChunk: false,
 };
 
 export function isObjectEvent(event: Event): event is ObjectEvent {
@@ -133,6 +133,7 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   CopyFinished: ['events'],
   LeaseHeld: ['holder', 'leaseMs'],
   LeaseReleased: ['holder'],
+  PackageChunk: ['index', 'count', 'data'],
 };
 
 function decodeData(recorded: RecordedEvent): Event {

@@ -54,6 +54,8 @@ class TarReader {
   /** Whole, and not handed on yet. */
   #ready: Unpacked[] = [];
   #problem: Error | undefined;
+  /** The two empty blocks that end a tarball were seen. */
+  #isEnded = false;
   /** The first block, until there is enough of it to tell what it is. */
   #head: Buffer | undefined = Buffer.alloc(0);
 
@@ -61,6 +63,7 @@ class TarReader {
     this.#contents = contents;
     this.#parser.on('error', (error: Error) => { this.#problem ??= error; });
     this.#parser.on('entry', (entry: ReadEntry) => { this.#take(entry); });
+    this.#parser.on('eof', () => { this.#isEnded = true; });
     this.#parser.on('ignoredEntry', (entry: ReadEntry) => { this.#problem ??= new ArchiveRefused(`${shown(entry.path)} is of a kind that is not read here (${entry.type})`); });
   }
 
@@ -82,7 +85,8 @@ class TarReader {
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
-    this.#parser.write(chunk);
+    // What follows the end is padding. The library takes microseconds a block of it, which adds up to minutes of a bomb's.
+    if (!this.#isEnded) this.#parser.write(chunk);
     return this.#taken();
   }
 
