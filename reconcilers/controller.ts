@@ -27,6 +27,8 @@ export type ControllerOptions = {
   readonly onError: (error: unknown, key: string, attempts: number) => void;
   /** A step has passed its time limit and has not ended: its key is held until it does. */
   readonly onStuck?: (key: string) => void;
+  /** A key that had failed, or was held past its time, is well again or let go. */
+  readonly onRecovered?: (key: string) => void;
 };
 
 /** The time this node leads, from one gain of the lead to its loss: with it everything is dropped but what is held. */
@@ -63,8 +65,13 @@ export class Controller implements Measured {
     this.#delayed = new DelayedKeys(clock, (key) => { this.enqueue(key); });
     this.#unsubscribe = [bound.measure(this), leadership.subscribe((leads) => {
       this.#endTerm();
-      if (leads && this.#isActive()) this.enqueueAll();
+      if (leads && this.isActive) this.enqueueAll();
     })];
+  }
+
+  /** Whether what is enqueued now leads to a step. */
+  get isActive(): boolean {
+    return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
 
   /** Keys that wait for a step, without those that wait for their time. */
@@ -86,24 +93,24 @@ export class Controller implements Measured {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    if (this.#isActive()) this.enqueueAll();
+    if (this.isActive) this.enqueueAll();
   }
 
   /** A step for it begins after this, if this node leads. Otherwise it is forgotten: whoever leads next looks at every key. */
   enqueue(key: string): void {
-    if (!this.#isActive()) return;
+    if (!this.isActive) return;
     this.#queue.add(key);
     this.#employ();
   }
 
   /** The same after a while. Of two times for a key the earlier counts: the step then says when it wants the next. */
   enqueueAfter(key: string, delayMs: number): void {
-    if (this.#isActive()) this.#delayed.add(key, delayMs);
+    if (this.isActive) this.#delayed.add(key, delayMs);
   }
 
   /** Enqueues a list of keys, by default all, in turns of the event loop that other work comes between. */
   enqueueAll(keys: () => Iterable<string> = this.#options.keys): void {
-    if (this.#isActive()) void this.#read(keys, 1);
+    if (this.isActive) void this.#read(keys, 1);
   }
 
   /** Resolves when no key waits for a step or is held by one, or when this stops. Keys that wait for their time do not count. */
@@ -128,10 +135,6 @@ export class Controller implements Measured {
     ended.abort();
     this.#settleIdle();
     for (const { key, isStuck } of this.#steps) if (!isStuck) onStuck?.(key);
-  }
-
-  #isActive(): boolean {
-    return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
 
   #endTerm(): void {
@@ -160,7 +163,7 @@ export class Controller implements Measured {
   }
 
   #canBegin(): boolean {
-    return this.#queue.ready > 0 && this.#stuck < reconcileStuckMax && this.#isActive();
+    return this.#queue.ready > 0 && this.#stuck < reconcileStuckMax && this.isActive;
   }
 
   #employ(): void {
@@ -234,8 +237,11 @@ export class Controller implements Measured {
   #end(step: Step, outcome: Outcome): void {
     const { key, term, isStuck } = step;
     this.#steps.delete(step);
-    if (isStuck) this.#stuck -= 1;
     this.#queue.done(key);
+    if (isStuck) {
+      this.#stuck -= 1;
+      this.#options.onRecovered?.(key);
+    }
     // What was aborted with its term has nothing more to say: whoever leads now looks at every key.
     if (term === this.#term) this.#follow(key, outcome);
     this.#employ();
@@ -252,7 +258,7 @@ export class Controller implements Measured {
       this.#options.onError(outcome.error, key, attempts);
       return;
     }
-    failures.delete(key);
+    if (failures.delete(key)) this.#options.onRecovered?.(key);
     if (outcome.type === 'again') this.enqueueAfter(key, outcome.afterMs);
   }
 

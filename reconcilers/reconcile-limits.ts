@@ -20,3 +20,18 @@ export const reconcileRetryMsMax = 30_000;
 export const reconcileStopMs = 5_000;
 /** A timer sleeps no longer than this: the platform's longest is 2^31 ms. */
 export const reconcileSleepMsMax = 3_600_000;
+/** Failures of a name in a row from which on its reconciler is shown as failing: some seconds after the first. */
+export const reconcileFailingAttempts = 8;
+/** Names that are remembered with their error for that. */
+export const reconcileFailingNamesMax = 16;
+/** How much of an error is shown in a condition. */
+export const reconcileErrorLengthMax = 512;
+/** How often what is shown of a plugin's reconcilers may change. */
+export const reconcileHealthToldMs = 1_000;
+/** Lines a second in which one reconciler's failures are told. */
+export const reconcileLinesPerSecondMax = 10;
+/** A plugin's `again` waits at least this, and its timers no longer than a month. */
+export const reconcileAgainMsMin = 10;
+export const reconcileAgainMsMax = 2_678_400_000;
+/** Names that one change of a watched object may concern. */
+export const reconcileWatchedNamesMax = 1_000;

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { ObjectModels } from '../projections/object-models.ts';
+import type { ReconcileBound } from '../reconcilers/bound.ts';
 import type { Elector } from '../reconcilers/lease.ts';
+import { PluginReconcilers } from '../reconcilers/plugin-reconcilers.ts';
 import type { Authorize } from './auth/authorize.ts';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config.ts';
@@ -12,7 +14,8 @@ import { problems } from './http/problem.ts';
 import type { Suspects } from './plugin/blamed-plugin.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
-import type { PluginLogger } from './plugin/plugin.ts';
+import { asPluginObject } from './plugin/load-object.ts';
+import type { Client, PluginLogger } from './plugin/plugin.ts';
 import type { TypeRegistry } from './plugin/type-registry.ts';
 import type { WatchHub } from './watch/hub.ts';
 
@@ -32,27 +35,33 @@ export type PluginParts = {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
+  readonly bound: ReconcileBound;
   readonly authorize: Authorize;
 };
 
-export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost };
+export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost; readonly reconcilers: PluginReconcilers };
 
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
-export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, edge, loggerOf, execute, patiently, hub, authorize }: PluginParts): Plugins {
+export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, edge, loggerOf, execute, patiently, hub, leadership, bound, authorize }: PluginParts): Plugins {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
+  const pluginClient = (plugin: string, requestId: string): Client =>
+    createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf,
     clientsOf: (plugin, { subject, requestId }) => ({
       client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
-      pluginClient: createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } }),
+      pluginClient: pluginClient(plugin, requestId),
     }),
   });
+  const reconcilers = new PluginReconcilers({
+    changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, clientOf: (plugin) => pluginClient(plugin, randomUUID()),
+  });
   const host = new PluginHost({
-    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, uuid: randomUUID, loggerOf,
+    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
     platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
     buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
   });
-  return { pluginRoutes, host };
+  return { pluginRoutes, host, reconcilers };
 }
 
 /** Compiled, this file is dist/src/compose-plugins.js: the bundled plugins are beside its folder. */

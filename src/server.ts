@@ -98,7 +98,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
-  const { pluginRoutes, host } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
+  const { pluginRoutes, host, reconcilers: pluginReconcilers } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
     ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness, eventLoop),
@@ -113,6 +113,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const reconcilers = composeReconcilers({ ...stores, ...core });
   closers.add(async () => reconcilers.stop());
   closers.add(async () => access.stop());
+  closers.add(async () => pluginReconcilers.stop());
   closers.add(async () => core.leadership.stop().then(async () => host.stop()));
   const url = await listen(http.server, config);
   closers.add(async () => {
@@ -146,10 +147,11 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership }: Core, readiness: Readiness, eventLoop: EventLoopSource | undefined): Metrics {
+function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, readiness: Readiness, eventLoop: EventLoopSource | undefined): Metrics {
   return new Metrics({
     position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
     isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop,
+    controllers: () => bound.controllers(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }

@@ -16,6 +16,8 @@ export type MetricSources = {
   readonly resubscriptions: () => number;
   /** Where somebody watches the event loop. */
   readonly eventLoop?: EventLoopSource | undefined;
+  /** What reconciles: keys that wait, and steps that ended by what they came to. */
+  readonly controllers: () => readonly { readonly name: string; readonly depth: number; readonly counts: Readonly<Record<string, number>> }[];
 };
 
 /** How often each plugin held the event loop ('' is the platform itself), and how late timers were lately, in seconds by quantile. */
@@ -78,7 +80,26 @@ export class Metrics {
       },
     });
     if (this.#sources.eventLoop !== undefined) measureEventLoop(this.#sources.eventLoop, { Counter, Gauge, registers });
+    this.#openControllers({ Counter, Gauge, registers });
     return registry;
+  }
+
+  #openControllers({ Counter, Gauge, registers }: Pick<typeof Prometheus, 'Counter' | 'Gauge'> & { readonly registers: Registry[] }): void {
+    const { controllers } = this.#sources;
+    new Counter({
+      name: 'ledgerplane_reconcile_total', help: 'Steps of reconcilers by what they came to; stuck are those past their time limit.', labelNames: ['controller', 'outcome'], registers,
+      collect() {
+        this.reset();
+        for (const { name, counts } of controllers()) for (const [outcome, count] of Object.entries(counts)) this.inc({ controller: name, outcome }, count);
+      },
+    });
+    new Gauge({
+      name: 'ledgerplane_reconcile_queue_depth', help: 'Keys that wait for a step of a reconciler.', labelNames: ['controller'], registers,
+      collect() {
+        this.reset();
+        for (const { name, depth } of controllers()) this.set({ controller: name }, depth);
+      },
+    });
   }
 }
 

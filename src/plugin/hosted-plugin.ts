@@ -9,11 +9,13 @@ import { decodeManifest, type DecodedManifest, type Manifest } from './manifest.
 import { readManifest, type PluginFolder } from './plugin-folder.ts';
 import type { Failure, Notice } from './plugin-objects.ts';
 import type { PluginPhase } from './plugin-type.ts';
+import type { ReconcilerMounts } from './reconciler-mounts.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 export type HostedPluginDependencies = LoadDependencies & {
   readonly registry: TypeRegistry;
   readonly routes: RouteMounts;
+  readonly reconcilers: ReconcilerMounts;
   /** Which plugin has each route of all plugins that have any, by method and shape of the path. */
   readonly routeOwners: Map<string, string>;
   readonly buildIndexes: (type: ResourceType) => Promise<void>;
@@ -141,11 +143,14 @@ export class HostedPlugin {
     if (this.#registered === undefined) return;
     for (const type of this.#registered.types) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(this.name, this.#registered.definition);
+    this.#dependencies.reconcilers.mount(this.name, this.#registered.definition.reconcilers);
   }
 
   /** Takes back everything it has registered; its watches end. Objects stay. */
   remove(): void {
-    const { registry, routes, routeOwners, closeWatches } = this.#dependencies;
+    const { registry, reconcilers, routes, routeOwners, closeWatches } = this.#dependencies;
+    // First: no step begins after this. What runs is aborted, and ends by itself.
+    void reconcilers.unmount(this.name);
     routes.unmount(this.name);
     for (const type of this.#registered?.types ?? []) {
       registry.remove(type.key);

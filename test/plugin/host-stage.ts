@@ -18,6 +18,7 @@ import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
 import type { Endpoints } from '../../src/plugin/endpoints.ts';
+import type { MountedReconciler } from '../../src/plugin/reconciler-mounts.ts';
 import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { noRules } from '../../src/write-rules.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
@@ -105,6 +106,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const platformTypes = registry.all().map(({ type }) => type);
   const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
   const routes = new Map<string, Endpoints & { serving: boolean }>();
+  const reconcilers = new Map<string, readonly MountedReconciler[]>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
   const suspects = new Suspects();
@@ -116,6 +118,12 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
       announce: (plugin, declared) => { routes.set(plugin, { ...declared, serving: false }); },
       mount: (plugin, declared) => { routes.set(plugin, { ...declared, serving: true }); },
       unmount: (plugin) => { routes.delete(plugin); },
+    },
+    reconcilers: {
+      mount: (plugin, declared) => { reconcilers.set(plugin, declared); },
+      unmount: async (plugin) => { reconcilers.delete(plugin); },
+      health: () => [],
+      subscribe: () => () => undefined,
     },
     buildIndexes: async (type) => (options.buildIndexes === undefined ? models.buildIndexes(type) : options.buildIndexes(type, async () => models.buildIndexes(type))),
     closeWatches: (key) => { closedWatches.push(key); },

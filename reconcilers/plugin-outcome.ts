@@ -1,0 +1,38 @@
+import { isMembers } from '../src/resource/schema-check.ts';
+import { reconcileAgainMsMax, reconcileAgainMsMin } from './reconcile-limits.ts';
+import { again, failed, settled, type Outcome } from './outcome.ts';
+
+/** What a plugin's step answered: foreign code's word, which may be anything. */
+export function decodeOutcome(answered: unknown): Outcome {
+  if (answered === undefined || answered === null) return settled;
+  if (!isMembers(answered)) return rubbish();
+  const { type, afterMs } = answered;
+  if (type === 'settled') return settled;
+  if (type !== 'again') return rubbish();
+  if (typeof afterMs !== 'number' || !(afterMs >= 0)) return failed(new TypeError('reconcile answered `again` without a number of milliseconds as afterMs'));
+  return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
+}
+
+function rubbish(): Outcome {
+  return failed(new TypeError('reconcile must answer nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
+}
+
+/** What a watch's function answered: a list of names, or why it is none. */
+export function decodeNames(answered: unknown, countMax: number): readonly string[] {
+  if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must answer an array of at most ${String(countMax)} names`);
+  return Array.from<unknown, string>(answered, (name) => {
+    if (typeof name !== 'string') throw new TypeError('names must answer names: one is no string');
+    return name;
+  });
+}
+
+/** An error as it is told: what was thrown may be anything, even something that throws when it is looked at. */
+export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
+  try {
+    if (!(error instanceof Error)) return { message: String(error), stack: String(error) };
+    const message = `${error.name}: ${error.message}`;
+    return { message, stack: typeof error.stack === 'string' ? error.stack : message };
+  } catch {
+    return { message: 'it threw what cannot be shown', stack: '' };
+  }
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '../src/base/clock.ts';
+import type { Client, PluginLogger, PluginObject } from '../src/plugin/plugin.ts';
+import type { MountedReconciler, ReconcilerTrouble } from '../src/plugin/reconciler-mounts.ts';
+import type { Change, ObjectReader } from '../src/read/objects.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
+import { typeKeyOf } from '../src/resource/type-declaration.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
+import type { Leadership } from './lease.ts';
+import type { Outcome } from './outcome.ts';
+import { decodeNames, decodeOutcome, describeError } from './plugin-outcome.ts';
+import { reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
+
+export type PluginReconcilerDependencies = {
+  readonly reader: ObjectReader;
+  readonly bound: ReconcileBound;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** The generated API in-process with the plugin's own rights. */
+  readonly clientOf: (plugin: string) => Client;
+  /** An object of its own for whoever asks: what a plugin does to it concerns nobody else. */
+  readonly parse: (bytes: Uint8Array) => PluginObject;
+  /** What `health` answers may have changed. */
+  readonly onHealth: () => void;
+};
+
+/** One reconciler of a plugin. */
+export class PluginReconciler {
+  readonly #plugin: string;
+  readonly #reconciler: MountedReconciler;
+  readonly #dependencies: PluginReconcilerDependencies;
+  readonly #log: PluginLogger;
+  readonly #controller: Controller;
+  readonly #type: TypeKey;
+  readonly #watches: readonly { readonly key: TypeKey; readonly names: MountedReconciler['watches'][number]['names'] }[];
+  /** Names that failed often, a few of them, and how. */
+  readonly #failing = new Map<string, string>();
+  /** Lines told in the second that began then, and what was left out since. */
+  #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
+
+  constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
+    const { bound, clock, leadership, reader } = dependencies;
+    this.#plugin = plugin;
+    this.#reconciler = reconciler;
+    this.#dependencies = dependencies;
+    this.#log = dependencies.loggerOf(plugin);
+    this.#type = typeKeyOf(reconciler.type.group, reconciler.type.plural);
+    this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
+    this.#controller = new Controller({
+      name: `${plugin}/${reconciler.name}`, plugin, bound, concurrency: reconciler.concurrency, clock, leadership, timeLimitMs: reconcileStepMs,
+      reconcile: (name, signal) => this.#step(name, signal),
+      keys: () => reader.names(this.#type, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
+      onError: (error, name, attempts) => { this.#failed(error, name, attempts); },
+      onStuck: (name) => { this.#stuck(name); },
+      onRecovered: (name) => {
+        this.#failing.delete(name);
+        dependencies.onHealth();
+      },
+    });
+  }
+
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    await this.#controller.stop();
+  }
+
+  /** What changed concerns these names: the objects' own, and those that watched ones speak of, before and after the change. */
+  notice(changes: readonly Change[]): void {
+    if (!this.#controller.isActive) return;
+    for (const change of changes) {
+      if (change.type === this.#type) this.#controller.enqueue(change.name);
+      for (const { key, names } of this.#watches) if (change.type === key) this.#concern(change, names);
+    }
+  }
+
+  health(): readonly ReconcilerTrouble[] {
+    const { name: reconciler } = this.#reconciler;
+    const trouble: ReconcilerTrouble[] = [];
+    const [stuck, ...more] = this.#controller.stuck;
+    if (stuck !== undefined) {
+      const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
+      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `reconciler ${reconciler} has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
+    }
+    const [failing] = this.#failing;
+    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `reconciler ${reconciler} fails for ${failing[0]}: ${failing[1]}` });
+    return trouble;
+  }
+
+  #step(name: string, signal: AbortSignal): Outcome | Promise<Outcome> {
+    const { reader, parse, clock, clientOf } = this.#dependencies;
+    const stored = reader.get(this.#type, name);
+    const answered: unknown = this.#reconciler.reconcile({
+      name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin),
+      time: new Date(clock.now()).toISOString(), signal, log: this.#log,
+    });
+    // Whatever has a `then`, which is read once only.
+    return typeof answered === 'object' && answered !== null && 'then' in answered ? Promise.resolve(answered).then(decodeOutcome) : decodeOutcome(answered);
+  }
+
+  #concern(change: Change, names: MountedReconciler['watches'][number]['names']): void {
+    const { parse } = this.#dependencies;
+    for (const bytes of [change.previousBytes?.(), change.kind === 'deleted' ? undefined : change.bytes]) {
+      if (bytes === undefined) continue;
+      try {
+        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
+      } catch (error) {
+        this.#tell('what a change concerns could not be told', { changed: change.name, error: describeError(error).stack });
+      }
+    }
+  }
+
+  #failed(error: unknown, name: string, attempts: number): void {
+    const { message, stack } = describeError(error);
+    this.#tell('a reconciler failed', { name, attempts, error: stack });
+    if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;
+    this.#failing.set(name, message.slice(0, reconcileErrorLengthMax));
+    this.#dependencies.onHealth();
+  }
+
+  #stuck(name: string): void {
+    this.#tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
+    this.#dependencies.onHealth();
+  }
+
+  /** A few lines a second: a hundred thousand names may fail at once. */
+  #tell(message: string, fields: Readonly<Record<string, unknown>>): void {
+    const { clock } = this.#dependencies;
+    const now = clock.monotonic();
+    if (now - this.#told.sinceMs >= 1_000) this.#told = { sinceMs: now, lines: 0, leftOut: this.#told.leftOut };
+    if (this.#told.lines >= reconcileLinesPerSecondMax) {
+      this.#told.leftOut += 1;
+      return;
+    }
+    const { leftOut } = this.#told;
+    this.#told.lines += 1;
+    this.#told.leftOut = 0;
+    this.#log.error(message, { reconciler: this.#reconciler.name, ...fields, ...(leftOut === 0 ? {} : { leftOut }) });
+  }
+}
