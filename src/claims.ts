@@ -107,6 +107,50 @@ export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: 
   return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
+export type ClaimSettling =
+  /** Nobody claims the value any more, or its holder holds it. */
+  | { readonly outcome: 'settled' }
+  /** The holder's append may still land, or the read of the holder is older than the claim: `claim` is its revision. */
+  | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+/** `fenceOf`: the claim's revision at which its pending append was given its time. */
+type Settlement = { readonly stream: StreamName; readonly value: HeldValue; readonly fenceOf: StreamRevision | undefined };
+
+/**
+ * Releases a claim whose holder does not hold the value. Where the holder's append may still land, a fence takes its revision
+ * first. One step, after which it is looked at again.
+ */
+export async function settleClaim(dependencies: ClaimsDependencies, wanted: Settlement): Promise<ClaimSettling> {
+  const last = await dependencies.log.readLast(wanted.stream);
+  const standing = last === undefined ? undefined : claimOf(last);
+  if (last === undefined || standing?.type !== 'ValueClaimed') return { outcome: 'settled' };
+  const head = await dependencies.log.readLast(streamName(standing.holder));
+  if (head !== undefined && holds(head, wanted.value)) return { outcome: 'settled' };
+  return settleUnheld(dependencies, wanted, { claim: last.revision, standing, head });
+}
+
+type Unheld = { readonly claim: StreamRevision; readonly standing: ClaimEvent; readonly head: RecordedEvent | undefined };
+
+async function settleUnheld(dependencies: ClaimsDependencies, wanted: Settlement, { claim: revision, standing: { holder, through }, head }: Unheld): Promise<ClaimSettling> {
+  const reached = ordinal(head?.revision ?? 'absent');
+  const pending: ClaimSettling = { outcome: 'pending', claim: revision, isStale: reached < through };
+  if (reached > through) return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), { outcome: 'settled' });
+  if (reached < through || wanted.fenceOf !== revision) return pending;
+  return appended(await append(dependencies, streamName(holder), fenceOf(head), head?.revision ?? 'absent'), pending);
+}
+
+/** Somebody else's append there is as good: what is looked at next is what they made of it. */
+function appended(outcome: AppendOutcome, then: ClaimSettling): ClaimSettling {
+  return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
+}
+
+/** What a claim stream is named after; undefined for one that is no claim's. */
+export function claimedValueOf(stream: string): { readonly type: string; readonly value: HeldValue } | undefined {
+  const [, type, index, hash] = /^claim:([^/]+)\/(.+)\/([0-9a-f]{64})$/u.exec(stream) ?? [];
+  return type === undefined || index === undefined || hash === undefined ? undefined : { type, value: { index, hash } };
+}
+
 type Waited = { until: number | undefined };
 type Judgement = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
 

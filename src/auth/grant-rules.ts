@@ -1,5 +1,6 @@
 import { superRole } from '../access/standing-roles.ts';
 import { refuse, type Refused } from '../command/refuse.ts';
+import type { Subject } from '../command/subject.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
 import type { DecidedChange, Judged, WriteRules } from '../write-rules.ts';
 import { beyondWhatIsHeld } from './grant-checks.ts';
@@ -21,13 +22,20 @@ export function createGrantRules({ permissions, domain }: { readonly permissions
   return {
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
-      if (!strategies.has(change.type) || change.subject.kind === 'platform') return permitted;
+      if (!strategies.has(change.type) || isPlatformsOwn(change.subject)) return permitted;
       const untouchable = superRoleRefusal(change);
       if (untouchable !== undefined) return untouchable;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
-      return missingRole(change, permissions) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? superHolders.judge(change);
+      return (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? superHolders.judge(change);
     },
   };
+}
+
+/** Reconcilers that carry out what an object says do so for whoever wrote it: that must not take away the last super administrator. */
+const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings']);
+
+function isPlatformsOwn(subject: Subject): boolean {
+  return subject.kind === 'platform' && !onBehalf.has(subject.part);
 }
 
 /** An empty table must not be taken for the truth: neither for what somebody holds, nor for who else does. */

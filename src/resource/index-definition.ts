@@ -111,6 +111,16 @@ export function heldValues(indexes: readonly IndexDefinition[], object: Resource
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }
 
+/** The unique values that an object held by the entry it was and no longer holds by the one it is; nothing is run for it. */
+export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEntry, after: IndexEntry | undefined): readonly HeldValue[] {
+  return indexes.flatMap((index, place) => {
+    const held = before.keys[place];
+    if (!index.unique || index.name === nameIndex || held === undefined || held.length === 0) return [];
+    const kept = after?.keys[place] ?? [];
+    return held.filter((key) => !kept.includes(key)).map((key) => ({ index: index.name, hash: hashOfKey(index, key) }));
+  });
+}
+
 /** Of the value as people write it, so that a claim can be found by hand. */
 function hashOfKey(index: IndexDefinition, key: IndexKey): string {
   return createHash('sha256').update(textOfKey(index.type, key)).digest('hex');

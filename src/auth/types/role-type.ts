@@ -33,7 +33,7 @@ const ruleSchema = {
 
 /** Roles (seed 2.7): rules at the top, not in a spec. */
 export const roleType: TypeDeclaration<never> = {
-  ...core, kind: 'Role', singular: 'role', plural: 'roles',
+  ...core, kind: 'Role', singular: 'role', plural: 'roles', statusSubresource: true,
   schema: {
     type: 'object',
     properties: {
@@ -58,14 +58,20 @@ export const roleType: TypeDeclaration<never> = {
   printerColumns: [{ name: 'Valid', type: 'string', pointer: '/status/conditions/0/status', priority: 1 }],
 };
 
-/** A role says of itself whether its annotations could be read: what could not counts as empty (decision 6.6). */
+/**
+ * A role says of itself, as `Valid`, whether its annotations could be read: what could not counts as empty (decision 6.6). Whether
+ * the roles that it names are there is `Complete`, which a reconciler says once one is missing.
+ */
 export function roleStrategy(domain: string): Strategy {
   return {
-    complete: ({ before, after, now }) => {
+    complete: ({ before, after, subject, now }) => {
       const condition = conditionOf(roleOf(after, domain));
-      const stored = storedCondition(before);
+      const stored = roleCondition(before, 'Valid');
+      // What is said of other roles is for the platform to say; what anybody else sends is ignored.
+      const complete = roleCondition(subject.kind === 'platform' ? after : before, 'Complete');
+      const others = Object.keys(complete).length === 0 ? [] : [complete];
       const lastTransitionTime = stored['status'] === condition.status && typeof stored['lastTransitionTime'] === 'string' ? stored['lastTransitionTime'] : now;
-      return { ok: true, object: withStatus(after, { conditions: [{ ...condition, lastTransitionTime }] }) };
+      return { ok: true, object: withStatus(after, { conditions: [{ ...condition, lastTransitionTime }, ...others] }) };
     },
   };
 }
@@ -75,8 +81,8 @@ function conditionOf({ malformed }: Role): { readonly type: 'Valid'; readonly st
   return { type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: malformed.map(({ key, detail }) => `${key}: ${detail}`).join('; ') };
 }
 
-function storedCondition(before: Members | undefined): Members {
-  const { conditions } = membersAt(before, 'status');
-  const [first] = Array.isArray(conditions) ? conditions.filter(isMembers) : [];
-  return first?.['type'] === 'Valid' ? first : {};
+/** Of the role's status; empty when it does not say. */
+export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
+  const { conditions } = membersAt(role, 'status');
+  return (Array.isArray(conditions) ? conditions.filter(isMembers) : []).find((condition) => condition['type'] === type) ?? {};
 }

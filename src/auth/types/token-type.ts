@@ -29,6 +29,7 @@ export const tokenType: TypeDeclaration<never> = {
         type: 'object',
         properties: {
           ownerUid: { type: 'string', readOnly: true },
+          phase: { enum: ['expired'], readOnly: true, description: 'Once it has expired; absent before.' },
           lastUsedAt: { type: 'string', format: 'date-time', readOnly: true, description: 'Noted at most once a minute.' },
           token: { type: 'string', readOnly: true, description: 'Its text: only in the answer of the create, and never stored.' },
         },
@@ -41,6 +42,7 @@ export const tokenType: TypeDeclaration<never> = {
     { name: 'Description', type: 'string', pointer: '/spec/description' },
     { name: 'Expires', type: 'date', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
+    { name: 'Phase', type: 'string', pointer: '/status/phase' },
     { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
   ],
 };

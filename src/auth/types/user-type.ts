@@ -43,8 +43,17 @@ export const userType: TypeDeclaration<never> = {
   ],
 };
 
+/**
+ * Keeps a marked user until nobody is bound by their name any more: whoever gets the name next must not get their roles.
+ * The reconciler of bindings takes it away.
+ */
+export function bindingsFinalizer(domain: string): string {
+  return `rbac.authorization.${domain}/bindings`;
+}
+
 /** The password is taken out before there is an event; the event names the revision at which its hash is kept. */
 export const userStrategy: Strategy = {
+  heldBy: (domain) => [bindingsFinalizer(domain)],
   complete: (completion) => {
     const { after, subject, kept, now } = completion;
     const { password, ...spec } = membersAt(after, 'spec');

@@ -1,0 +1,164 @@
+import type { Clock } from '../src/base/clock.ts';
+import type { Execute } from '../src/execute.ts';
+import { decodeEvent } from '../src/log/event-codec.ts';
+import { streamName, type EventLog } from '../src/log/log.ts';
+import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { JsonObject, JsonValue, ResourceObject } from '../src/resource/object.ts';
+import { indexOf } from '../src/resource/list-query.ts';
+import { nameProblem } from '../src/resource/names.ts';
+import { bindFields } from '../src/resource/order.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { isMembers } from '../src/resource/schema-check.ts';
+import { storedObject } from '../src/resource/shown-object.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
+import type { Leadership } from './lease.ts';
+import { again, settled, type Outcome } from './outcome.ts';
+import { accountConcurrencyMax } from './platform-limits.ts';
+import { PlatformWrites, type Read } from './platform-writes.ts';
+
+/**
+ * Takes users who are deleted out of the bindings that name them. A binding names a user by name alone, so whoever got the name
+ * next would get the roles: a user who is marked is kept by a finalizer until no binding names them, and only then is the
+ * name free. A binding that is written for a name nobody has is left alone, as it may be for somebody to come; so is
+ * `oidc:…`, whom no User stands for.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): what it writes is bound
+ * to the very state of the binding it read, and a mark stays. The finalizer is taken away on the absence of bindings: one
+ * that another node wrote a moment ago is as one written a moment later, for a name that is about to be free.
+ */
+export type BindingsDependencies = {
+  readonly changes: ChangeFeed;
+  readonly reader: ObjectReader;
+  readonly log: Pick<EventLog, 'readLast'>;
+  readonly execute: Execute;
+  readonly users: ResourceType;
+  readonly roleBindings: ResourceType;
+  /** What keeps a marked user. */
+  readonly finalizer: string;
+  readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown, key: string) => void;
+};
+
+export class Bindings {
+  readonly #dependencies: BindingsDependencies;
+  /** By the name of a user. */
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: () => void;
+
+  constructor(dependencies: BindingsDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('bindings', dependencies);
+    this.#controller = new Controller({
+      name: 'bindings', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
+      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+    });
+    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+  }
+
+  /** Call it once users and bindings can be listed. */
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await this.#controller.stop();
+  }
+
+  *#keys(): Iterable<string> {
+    const { reader, users, roleBindings } = this.#dependencies;
+    const index = indexOf(users.indexes, 'metadata.deletionTimestamp');
+    if (index !== undefined) yield* reader.names(users.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
+    for (const name of reader.names(roleBindings.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
+      const stored = reader.get(roleBindings.key, name);
+      if (stored !== undefined) yield* userNames(storedObject(stored.bytes)).filter((user) => this.#isGone(user));
+    }
+  }
+
+  #note({ type, name, kind, deletionRequested, bytes }: Change): void {
+    const { users, roleBindings } = this.#dependencies;
+    if (type === users.key && (kind === 'deleted' || deletionRequested)) this.#controller.enqueue(name);
+    if (type !== roleBindings.key || kind === 'deleted') return;
+    for (const user of userNames(storedObject(bytes))) if (this.#isGone(user)) this.#controller.enqueue(user);
+  }
+
+  /** There was such a user, and there is none, or one that is marked. */
+  #isGone(user: string): boolean {
+    if (nameProblem(user) !== undefined) return false;
+    const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
+    return head.kind === 'gone' || (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined);
+  }
+
+  async #reconcile(user: string): Promise<Outcome> {
+    const { finalizer, users } = this.#dependencies;
+    if (!this.#isGone(user)) return settled;
+    const bound = this.#bindingsOf(user);
+    const read = this.#read(users, user);
+    if (bound.length > 0) return this.#remove(user, read === undefined ? await this.#leftBy(user, bound) : bound);
+    return read?.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
+  }
+
+  async #remove(user: string, bound: readonly Read[]): Promise<Outcome> {
+    for (const binding of bound) {
+      const others = subjectsOf(binding.object).filter((subject) => !isUser(subject, user));
+      const outcome = others.length === 0 ? await this.#writes.delete(binding) : await this.#writes.patch(binding, { subjects: others });
+      if (outcome.type !== 'settled') return outcome;
+    }
+    // Somebody else may have been faster: the user may go once no binding is found.
+    return bound.length > 0 ? again(0) : settled;
+  }
+
+  /** Those that were last written while there still was the user: later ones are for whoever comes next. */
+  async #leftBy(user: string, bound: readonly Read[]): Promise<readonly Read[]> {
+    const { log, users } = this.#dependencies;
+    const last = await log.readLast(streamName(`object:${users.key}/${user}`));
+    if (last === undefined || decodeEvent(last).event.type !== 'ObjectDeleted') return [];
+    return bound.filter(({ resourceVersion }) => BigInt(resourceVersion) < last.position);
+  }
+
+  /** Bindings that name the user and are not going away already. */
+  #bindingsOf(user: string): readonly Read[] {
+    const { reader, roleBindings } = this.#dependencies;
+    const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
+    if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
+    const names = reader.names(roleBindings.key, { selection: { labels: [], fields: bound.requirements }, sort: [], window: { kind: 'all' } });
+    return names.map((name) => this.#read(roleBindings, name)).filter((read) => read !== undefined)
+      .filter(({ object }) => object.metadata.deletionTimestamp === undefined && subjectsOf(object).some((subject) => isUser(subject, user)));
+  }
+
+  #read(type: ResourceType, name: string): Read | undefined {
+    const stored = this.#dependencies.reader.get(type.key, name);
+    return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+  }
+}
+
+/** Parsed JSON. */
+function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function subjectsOf({ subjects }: ResourceObject): readonly JsonValue[] {
+  return isList(subjects) ? subjects : [];
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return isMembers(value);
+}
+
+function isUser(subject: JsonValue, user: string): boolean {
+  return isObject(subject) && subject['kind'] === 'User' && subject['name'] === user;
+}
+
+function userNames(binding: ResourceObject): readonly string[] {
+  return subjectsOf(binding).filter(isObject).map(({ name }) => name).filter((name) => typeof name === 'string');
+}

@@ -1,0 +1,263 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../src/base/clock.ts';
+import { foregroundFinalizer, orphanFinalizer } from '../src/command/propagation.ts';
+import type { Execute } from '../src/execute.ts';
+import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
+import { indexOf } from '../src/resource/list-query.ts';
+import { nameProblem } from '../src/resource/names.ts';
+import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { storedObject } from '../src/resource/shown-object.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
+import { judgeDependent, type Dependent, type OwnerState, type Step } from './dependent-judgement.ts';
+import type { Leadership } from './lease.ts';
+import { settled, type Outcome } from './outcome.ts';
+import { ownerConcurrencyMax, ownerCycleObjectsMax } from './platform-limits.ts';
+import { PlatformWrites, type Read } from './platform-writes.ts';
+import { Referrers } from './referrers.ts';
+
+/**
+ * Deletes objects whose last owner is gone, lets go of those whose owner says so, and holds an owner back until what blocks it
+ * is gone (decision 3.5). It gets the key of an object, reads it with its owners and dependents, and takes one step.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): each is appended at
+ * the very revision of the object it was decided on, and decided on monotone facts. Whoever names a uid has it from an event
+ * before their own, so an owner that is not there once the dependent is folded is gone, and a uid never comes back; a mark
+ * stays; and a marked object gets no finalizer back. The one thing decided on absence is that a marked owner has no dependents
+ * left: one that another node made a moment ago finds its owner gone later, as one made a moment after the owner went would.
+ */
+export type OwnerReferencesDependencies = {
+  readonly changes: ChangeFeed;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly types: (key: TypeKey) => ResourceType | undefined;
+  /** Whatever its version: a type is known by group and kind. */
+  readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
+  /** Types whose indexes are ready. */
+  readonly serving: () => readonly ResourceType[];
+  readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown, key: string) => void;
+};
+
+/** As an answer holds it: a key of JSON is written one way only. Elsewhere in an object it is a false alarm, and no more. */
+const mention = Buffer.from('"ownerReferences":');
+
+export class OwnerReferences {
+  readonly #dependencies: OwnerReferencesDependencies;
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: () => void;
+  /** Objects that name owners, by `<type>/<name>`, and the owners' uids: as of the very state that the reader shows. */
+  readonly #owned = new Referrers();
+  /** Marked owners that wait for dependents, by uid: each change of a dependent is looked at for their sake. */
+  readonly #waiting = new Map<string, string>();
+  /** Keys of those with an owner of a type that was not registered when they were looked at. */
+  readonly #undecided = new Set<string>();
+  /** The owner looked at last: dependents of one owner mostly come together. */
+  #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
+  #isOpen = false;
+  #isStopped = false;
+
+  constructor(dependencies: OwnerReferencesDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('owner-references', dependencies);
+    this.#controller = new Controller({
+      name: 'owner-references', bound, concurrency: ownerConcurrencyMax, clock, leadership, onError,
+      keys: () => this.#keys(), reconcile: (key) => this.#reconcile(key),
+    });
+    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+  }
+
+  /** Objects that name an owner, as far as they were looked through. */
+  get size(): number {
+    return this.#owned.size;
+  }
+
+  /** Looks through the objects of every type that is served. Call it once the tables have caught up. */
+  async open(): Promise<void> {
+    this.#isOpen = true;
+    this.#controller.open();
+    for (const type of this.#dependencies.serving()) await this.#scan(type);
+  }
+
+  /** The type's indexes are ready: its objects are looked through, and whoever waits for one of them is looked at again. */
+  async serve(type: ResourceType): Promise<void> {
+    if (!this.#isOpen) return;
+    for (const key of this.#undecided) this.#controller.enqueue(key);
+    this.#undecided.clear();
+    await this.#scan(type);
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#unsubscribe();
+    await this.#controller.stop();
+  }
+
+  /** Slice by slice; what changes meanwhile is noted from the feed, and what is read here is never older than that. */
+  async #scan(type: ResourceType): Promise<void> {
+    const { reader, bound, onError } = this.#dependencies;
+    try {
+      for (const name of reader.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
+        if (this.#isStopped) return;
+        const stored = reader.get(type.key, name);
+        if (stored !== undefined && this.#take(`${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
+        if (bound.isTurnOver()) await nextTurn();
+      }
+      this.#controller.enqueueAll(() => this.#marked(type));
+    } catch (error) {
+      // The type was stopped meanwhile: it is looked through when it is back.
+      if (this.#dependencies.serving().includes(type)) onError(error, type.key);
+    }
+  }
+
+  *#keys(): Iterable<string> {
+    yield* [...this.#owned.all()];
+    for (const type of this.#dependencies.serving()) yield* this.#marked(type);
+  }
+
+  *#marked(type: ResourceType): Iterable<string> {
+    const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
+    if (index === undefined) return;
+    const names = this.#dependencies.reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
+    for (const name of names) yield `${type.key}/${name}`;
+  }
+
+  #note({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {
+    const key = `${type}/${name}`;
+    if (kind === 'deleted') {
+      this.#noteGone(key, bytes);
+      return;
+    }
+    if (this.#take(key, bytes) || (deletionRequested && finalizers)) this.#controller.enqueue(key);
+  }
+
+  #noteGone(key: string, bytes: Uint8Array): void {
+    this.#undecided.delete(key);
+    if (this.#owned.size === 0 && this.#waiting.size === 0) return;
+    this.#wakeOwners(key);
+    this.#owned.put(key, []);
+    const { uid } = storedObject(bytes).metadata;
+    this.#waiting.delete(uid);
+    this.#owned.noteGone(uid);
+    this.#enqueueDependents(uid);
+  }
+
+  /** Takes in whom the object names as its owners, and answers whether it names any, or did. */
+  #take(key: string, bytes: Uint8Array): boolean {
+    const isMentioned = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mention);
+    if (!isMentioned && !this.#owned.has(key)) return false;
+    const { ownerReferences = [] } = storedObject(bytes).metadata;
+    this.#wakeOwners(key);
+    this.#owned.put(key, ownerReferences.map(({ uid }) => uid));
+    return true;
+  }
+
+  #wakeOwners(key: string): void {
+    if (this.#waiting.size === 0) return;
+    for (const uid of this.#owned.targetsOf(key)) {
+      const owner = this.#waiting.get(uid);
+      if (owner !== undefined) this.#controller.enqueue(owner);
+    }
+  }
+
+  #enqueueDependents(uid: string): void {
+    const keys = [...this.#owned.referrersOf(uid)];
+    if (keys.length > 0) this.#controller.enqueueAll(() => keys);
+  }
+
+  async #reconcile(key: string): Promise<Outcome> {
+    const read = this.#read(key);
+    if (read === undefined) return settled;
+    const { object } = read;
+    const step = judgeDependent({ object, stateOf: (owner) => this.#stateOf(owner), dependents: () => this.#dependentsOf(object.metadata.uid) });
+    return this.#carryOut(key, read, step);
+  }
+
+  async #carryOut(key: string, read: Read, step: Step): Promise<Outcome> {
+    const { uid, ownerReferences = [] } = read.object.metadata;
+    switch (step.type) {
+      case 'nothing': return settled;
+      case 'undecided':
+        this.#undecided.add(key);
+        return settled;
+      case 'wait':
+        if (!this.#waiting.has(uid)) this.#enqueueDependents(uid);
+        this.#waiting.set(uid, key);
+        return settled;
+      case 'release':
+        return this.#writes.patch(read, { metadata: { ownerReferences: ownerReferences.filter((owner) => !step.uids.has(owner.uid)) } });
+      case 'delete': return this.#writes.delete(read, step.propagation);
+      case 'finish':
+        this.#waiting.delete(uid);
+        return this.#writes.removeFinalizer(read, step.finalizer);
+    }
+  }
+
+  #read(key: string): Read | undefined {
+    const { reader, types } = this.#dependencies;
+    const slash = key.indexOf('/');
+    const type = types(typeKey(key.slice(0, slash)));
+    const stored = type === undefined ? undefined : reader.get(type.key, key.slice(slash + 1));
+    return type === undefined || stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+  }
+
+  #stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {
+    if (this.#owned.isGone(uid)) return 'gone';
+    const type = this.#dependencies.typeOfKind(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '', kind);
+    if (type === undefined) return 'unknown';
+    const owner = this.#owner(type, name);
+    if (owner?.metadata.uid !== uid) return 'gone';
+    const { deletionTimestamp, finalizers = [] } = owner.metadata;
+    if (deletionTimestamp === undefined) return 'living';
+    if (finalizers.includes(orphanFinalizer)) return 'orphaning';
+    return finalizers.includes(foregroundFinalizer) ? 'foreground' : 'living';
+  }
+
+  #owner(type: ResourceType, name: string): ResourceObject | undefined {
+    const stored = nameProblem(name) === undefined ? this.#dependencies.reader.get(type.key, name) : undefined;
+    if (stored === undefined) return undefined;
+    const key = `${type.key}/${name}`;
+    if (this.#lastOwner?.key !== key || this.#lastOwner.revision !== stored.revision) this.#lastOwner = { key, revision: stored.revision, object: storedObject(stored.bytes) };
+    return this.#lastOwner.object;
+  }
+
+  /** One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. */
+  *#dependentsOf(uid: string): Iterable<Dependent> {
+    for (const key of this.#owned.referrersOf(uid)) {
+      const read = this.#read(key);
+      const blocks = read !== undefined && isBlocking(read.object, uid);
+      yield { blocks, isCaught: blocks && this.#waitsFor(key, read.object, uid) };
+    }
+  }
+
+  /** Whether the object waits for its own blocking dependents, and through them for the one with this uid. */
+  #waitsFor(start: string, object: ResourceObject, uid: string): boolean {
+    const met = new Map<string, ResourceObject>([[start, object]]);
+    // A map that grows while it is walked is walked to its new end.
+    for (const [, { metadata }] of met) {
+      if (metadata.uid === uid) return true;
+      if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true) continue;
+      for (const key of this.#owned.referrersOf(metadata.uid)) {
+        const dependent = met.has(key) || met.size >= ownerCycleObjectsMax ? undefined : this.#read(key)?.object;
+        if (dependent !== undefined && isBlocking(dependent, metadata.uid)) met.set(key, dependent);
+      }
+    }
+    return false;
+  }
+}
+
+function isBlocking({ metadata: { ownerReferences = [] } }: ResourceObject, uid: string): boolean {
+  return ownerReferences.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+}

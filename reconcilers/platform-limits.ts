@@ -1,0 +1,15 @@
+/** Dependents, and owners, looked at at once: as many writes as the log commits together. */
+export const ownerConcurrencyMax = 32;
+/** Objects met on the way round a cycle of owners that wait for each other. A longer one waits for somebody to take a finalizer away. */
+export const ownerCycleObjectsMax = 1_000;
+/** When a step that is not permitted is tried again: who may hold what changes seldom. */
+export const forbiddenRetryMs = 60_000;
+/** Claims looked at at once, each a read or two of the log, and how many a second: they are only tidied. */
+export const claimConcurrencyMax = 4;
+export const claimSweepPerSecondMax = 1_000;
+/** How often claims that were made since are looked through: those of writes that came to nothing show nowhere else. */
+export const claimSweepMs = 600_000;
+/** Tokens, roles and users looked at at once. */
+export const accountConcurrencyMax = 8;
+/** Names that a role's status tells of those that are missing. */
+export const missingRolesShownMax = 8;

@@ -1,0 +1,65 @@
+/** Something that is referred to. */
+type Target = { readonly id: string; readonly referrers: Set<string>; isGone: boolean };
+
+/** Who refers to what, both ways. Who refers to nothing costs nothing. */
+export class Referrers {
+  /** Each refers to at least one. */
+  readonly #targetsOf = new Map<string, readonly Target[]>();
+  /** Each is referred to by at least one. */
+  readonly #targets = new Map<string, Target>();
+
+  /** How many refer to something. */
+  get size(): number {
+    return this.#targetsOf.size;
+  }
+
+  has(referrer: string): boolean {
+    return this.#targetsOf.has(referrer);
+  }
+
+  all(): Iterable<string> {
+    return this.#targetsOf.keys();
+  }
+
+  referrersOf(id: string): Iterable<string> {
+    return this.#targets.get(id)?.referrers ?? [];
+  }
+
+  targetsOf(referrer: string): readonly string[] {
+    return (this.#targetsOf.get(referrer) ?? []).map(({ id }) => id);
+  }
+
+  /** It is gone for good, as long as anybody refers to it. */
+  noteGone(id: string): void {
+    const target = this.#targets.get(id);
+    if (target !== undefined) target.isGone = true;
+  }
+
+  isGone(id: string): boolean {
+    return this.#targets.get(id)?.isGone === true;
+  }
+
+  /** From now on it refers to exactly these. */
+  put(referrer: string, ids: readonly string[]): void {
+    const before = this.#targetsOf.get(referrer) ?? [];
+    const after = [...new Set(ids)].map((id) => this.#target(id));
+    for (const { referrers } of after) referrers.add(referrer);
+    const kept = new Set(after);
+    for (const target of before) if (!kept.has(target)) this.#take(referrer, target);
+    if (after.length === 0) this.#targetsOf.delete(referrer);
+    else this.#targetsOf.set(referrer, after);
+  }
+
+  #target(id: string): Target {
+    const known = this.#targets.get(id);
+    if (known !== undefined) return known;
+    const target = { id, referrers: new Set<string>(), isGone: false };
+    this.#targets.set(id, target);
+    return target;
+  }
+
+  #take(referrer: string, target: Target): void {
+    target.referrers.delete(referrer);
+    if (target.referrers.size === 0) this.#targets.delete(target.id);
+  }
+}

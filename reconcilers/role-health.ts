@@ -1,0 +1,147 @@
+import { roleOf } from '../src/access/role-object.ts';
+import type { Role } from '../src/access/role.ts';
+import type { Clock } from '../src/base/clock.ts';
+import type { Execute } from '../src/execute.ts';
+import { nameLengthMax } from '../src/limits.ts';
+import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import { nameProblem } from '../src/resource/names.ts';
+import type { ResourceObject } from '../src/resource/object.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { isMembers } from '../src/resource/schema-check.ts';
+import { storedObject } from '../src/resource/shown-object.ts';
+import type { ReconcileBound } from './bound.ts';
+import { Controller } from './controller.ts';
+import type { Leadership } from './lease.ts';
+import { settled, type Outcome } from './outcome.ts';
+import { accountConcurrencyMax, missingRolesShownMax } from './platform-limits.ts';
+import { PlatformWrites } from './platform-writes.ts';
+import { Referrers } from './referrers.ts';
+
+/**
+ * Says in a role's status which of the roles it names are not there: those it depends on, and those it is to be added to. A role
+ * that never lacked one says nothing, so that making a role is one event. What is wrong with a role by itself it says from
+ * its own write on (condition `Valid`).
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
+ * revision it was decided on, a status grants nothing, and whoever leads now looks at every role and says it anew.
+ */
+export type RoleHealthDependencies = {
+  readonly changes: ChangeFeed;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  /** The type Role. */
+  readonly roles: ResourceType;
+  readonly domain: string;
+  readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown, key: string) => void;
+};
+
+export class RoleHealth {
+  readonly #dependencies: RoleHealthDependencies;
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: () => void;
+  /** Roles and the roles they name, of those that were looked at. */
+  readonly #named = new Referrers();
+
+  constructor(dependencies: RoleHealthDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('roles', dependencies);
+    this.#controller = new Controller({
+      name: 'role-health', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
+      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+    });
+    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+  }
+
+  /** Call it once roles can be listed. */
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await this.#controller.stop();
+  }
+
+  *#keys(): Iterable<string> {
+    const { reader, roles } = this.#dependencies;
+    for (const name of reader.names(roles.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
+      const stored = reader.get(roles.key, name);
+      if (stored === undefined) continue;
+      this.#take(name, storedObject(stored.bytes));
+      yield name;
+    }
+  }
+
+  #note({ type, name, kind, bytes, deletionRequested }: Change): void {
+    if (type !== this.#dependencies.roles.key) return;
+    this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
+    if (kind !== 'deleted') this.#controller.enqueue(name);
+    if (kind !== 'modified' || deletionRequested) for (const other of this.#named.referrersOf(name)) this.#controller.enqueue(other);
+  }
+
+  #take(name: string, object: ResourceObject | undefined): void {
+    const role = object === undefined ? undefined : roleOf(object, this.#dependencies.domain);
+    this.#named.put(name, role === undefined ? [] : [...role.dependencies, ...role.aggregatesTo]);
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const { reader, roles, domain, clock } = this.#dependencies;
+    const stored = reader.get(roles.key, name);
+    const object = stored === undefined ? undefined : storedObject(stored.bytes);
+    if (stored === undefined || object === undefined || object.metadata.deletionTimestamp !== undefined) return settled;
+    const said = conditionsOf(object).find(({ type }) => type === 'Complete');
+    const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
+    if (isSaid(found, said)) return settled;
+    const since = said?.['status'] === found.status ? text(said['lastTransitionTime']) : undefined;
+    const condition = { ...found, lastTransitionTime: since ?? new Date(clock.now()).toISOString() };
+    return this.#writes.patch({ type: roles, object, resourceVersion: stored.position.toString() }, { status: { conditions: [condition] } }, 'status');
+  }
+
+  /** A role that is marked counts no more. */
+  #exists(name: string): boolean {
+    const { reader, roles } = this.#dependencies;
+    const stored = nameProblem(name) === undefined ? reader.get(roles.key, name) : undefined;
+    return stored !== undefined && storedObject(stored.bytes).metadata.deletionTimestamp === undefined;
+  }
+}
+
+type Completeness = { readonly type: 'Complete'; readonly status: 'True' | 'False'; readonly reason: 'RolesFound' | 'RolesMissing'; readonly message: string };
+
+export function completeness({ dependencies, aggregatesTo }: Role, exists: (role: string) => boolean): Completeness {
+  const missing = [['depends on', dependencies], ['is to be added to', aggregatesTo]] as const;
+  const told = missing.flatMap(([how, names]) => {
+    const absent = names.filter((name) => !exists(name));
+    return absent.length === 0 ? [] : [`${how} what is no role: ${shown(absent)}`];
+  });
+  if (told.length === 0) return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it names are there' };
+  return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
+}
+
+/** Nothing said is as good as true. */
+function isSaid(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): boolean {
+  return found.status === said['status'] && found.message === said['message'];
+}
+
+function shown(names: readonly string[]): string {
+  const first = names.slice(0, missingRolesShownMax).map((name) => JSON.stringify(name.slice(0, nameLengthMax))).join(', ');
+  return names.length > missingRolesShownMax ? `${first} and ${String(names.length - missingRolesShownMax)} more` : first;
+}
+
+function conditionsOf({ status }: ResourceObject): readonly Readonly<Record<string, unknown>>[] {
+  const { conditions } = isMembers(status) ? status : {};
+  return Array.isArray(conditions) ? conditions.filter(isMembers) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
