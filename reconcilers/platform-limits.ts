@@ -11,5 +11,7 @@ export const claimSweepPerSecondMax = 1_000;
 export const claimSweepMs = 600_000;
 /** Tokens, roles and users looked at at once. */
 export const accountConcurrencyMax = 8;
+/** How long a role may lack one that it names until its status says so: files of roles are applied in any order. */
+export const missingRoleGraceMs = 1_000;
 /** Names that a role's status tells of those that are missing. */
 export const missingRolesShownMax = 8;

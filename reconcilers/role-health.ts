@@ -12,8 +12,8 @@ import { storedObject } from '../src/resource/shown-object.ts';
 import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
-import { settled, type Outcome } from './outcome.ts';
-import { accountConcurrencyMax, missingRolesShownMax } from './platform-limits.ts';
+import { again, settled, type Outcome } from './outcome.ts';
+import { accountConcurrencyMax, missingRoleGraceMs, missingRolesShownMax } from './platform-limits.ts';
 import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
@@ -46,6 +46,8 @@ export class RoleHealth {
   readonly #unsubscribe: () => void;
   /** Roles and the roles they name, of those that were looked at. */
   readonly #named = new Referrers();
+  /** Since when a role lacks one, on the monotonic clock, of those whose status does not say so yet. */
+  readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {
     const { changes, bound, clock, leadership, onError } = dependencies;
@@ -85,6 +87,7 @@ export class RoleHealth {
   #note({ type, name, kind, bytes, deletionRequested }: Change): void {
     if (type !== this.#dependencies.roles.key) return;
     this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
+    if (kind === 'deleted') this.#missingSince.delete(name);
     if (kind !== 'deleted') this.#controller.enqueue(name);
     if (kind !== 'modified' || deletionRequested) for (const other of this.#named.referrersOf(name)) this.#controller.enqueue(other);
   }
@@ -99,12 +102,22 @@ export class RoleHealth {
     const stored = reader.get(roles.key, name);
     const object = stored === undefined ? undefined : storedObject(stored.bytes);
     if (stored === undefined || object === undefined || object.metadata.deletionTimestamp !== undefined) return settled;
-    const said = conditionsOf(object).find(({ type }) => type === 'Complete');
     const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
-    if (isSaid(found, said)) return settled;
-    const since = said?.['status'] === found.status ? text(said['lastTransitionTime']) : undefined;
-    const condition = { ...found, lastTransitionTime: since ?? new Date(clock.now()).toISOString() };
+    const step = judgeCondition(found, conditionsOf(object).find(({ type }) => type === 'Complete'));
+    if (step.type !== 'wait') this.#missingSince.delete(name);
+    if (step.type === 'nothing') return settled;
+    const early = step.type === 'wait' ? this.#graceLeft(name) : 0;
+    if (early > 0) return again(early);
+    const condition = { ...found, lastTransitionTime: step.since ?? new Date(clock.now()).toISOString() };
     return this.#writes.patch({ type: roles, object, resourceVersion: stored.position.toString() }, { status: { conditions: [condition] } }, 'status');
+  }
+
+  /** Roles come in any order: what is missing for a moment is not worth an event. */
+  #graceLeft(name: string): number {
+    const now = this.#dependencies.clock.monotonic();
+    const since = this.#missingSince.get(name) ?? now;
+    this.#missingSince.set(name, since);
+    return since + missingRoleGraceMs - now;
   }
 
   /** A role that is marked counts no more. */
@@ -127,9 +140,13 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
 }
 
+/** `wait`: it is to be told, but not at once. `since`: it has been so before, and only the words are others. */
+type ConditionStep = { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
+
 /** Nothing said is as good as true. */
-function isSaid(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): boolean {
-  return found.status === said['status'] && found.message === said['message'];
+export function judgeCondition(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): ConditionStep {
+  if (found.status !== said['status']) return { type: found.status === 'False' ? 'wait' : 'tell', since: undefined };
+  return found.message === said['message'] ? { type: 'nothing' } : { type: 'tell', since: text(said['lastTransitionTime']) };
 }
 
 function shown(names: readonly string[]): string {

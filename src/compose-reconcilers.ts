@@ -2,18 +2,35 @@ import { randomUUID } from 'node:crypto';
 
 import type { ObjectModels } from '../projections/object-models.ts';
 import type { ReconcileBound } from '../reconcilers/bound.ts';
+import { Bindings } from '../reconcilers/bindings.ts';
+import { Claims } from '../reconcilers/claims.ts';
 import { Collector } from '../reconcilers/collector.ts';
 import type { Leadership } from '../reconcilers/lease.ts';
+import { OwnerReferences } from '../reconcilers/owner-references.ts';
+import { RoleHealth } from '../reconcilers/role-health.ts';
+import { Tokens } from '../reconcilers/tokens.ts';
+import { roleBindingKey, roleKey, tokenKey, userKey } from './auth/types/platform-types.ts';
+import { bindingsFinalizer } from './auth/types/user-type.ts';
 import type { Clock } from './base/clock.ts';
+import { must } from './base/unreachable.ts';
+import { claimedValueOf, claimStream, settleClaim } from './claims.ts';
+import { eventSchema, type EventMetadata } from './command/event.ts';
+import { actorOf } from './command/subject.ts';
+import type { AccessTables } from './compose-access.ts';
 import type { Execute } from './execute.ts';
+import type { EventLog } from './log/log.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import type { TypeRegistry } from './plugin/type-registry.ts';
+import type { TypeKey } from './resource/index-entry.ts';
+import type { ResourceType } from './resource/resource-type.ts';
 
 /** What the platform's own reconcilers are put together from: each is the server's own. */
 export type ReconcilerParts = {
   readonly registry: TypeRegistry;
   readonly models: ObjectModels;
-  readonly edge: { readonly clock: Clock; readonly log: PluginLogger };
+  readonly eventLog: EventLog;
+  readonly access: Pick<AccessTables, 'permissions'>;
+  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   readonly execute: Execute;
   readonly bound: ReconcileBound;
   readonly leadership: Leadership;
@@ -25,19 +42,68 @@ export type Reconcilers = {
   stop(): Promise<void>;
 };
 
-export function composeReconcilers({ registry, models, edge: { clock, log }, execute, bound, leadership }: ReconcilerParts): Reconcilers {
-  const collector = new Collector({
-    changes: models, reader: models, execute, bound, leadership, clock, uuid: randomUUID,
-    types: (key) => registry.byKey(key)?.type,
-    serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
-    onError: (error, key) => { log.error('the collector failed', { key, error: String(error) }); },
-  });
-  const unsubscribe = registry.subscribe(({ type }, change) => { if (change === 'serving') collector.enqueueAll(type); });
+/** What all of them are given. */
+function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: ReconcilerParts) {
   return {
-    open: () => { collector.open(); },
+    changes: models, reader: models, execute, bound, leadership, clock, uuid: randomUUID,
+    told: (what: string) => (error: unknown, key: string): void => { log.error(what, { key, error: String(error) }); },
+  };
+}
+
+export function composeReconcilers(parts: ReconcilerParts): Reconcilers {
+  const { registry } = parts;
+  const given = givenTo(parts);
+  const lookUps = { types: (key: TypeKey) => registry.byKey(key)?.type, serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type) };
+  const collector = new Collector({ ...given, ...lookUps, onError: given.told('the collector failed') });
+  const owners = new OwnerReferences({
+    ...given, ...lookUps, onError: given.told('an object could not be looked at for its owners'),
+    typeOfKind: (group, kind) => registry.all().find(({ type }) => type.group === group && type.kind === kind)?.type,
+  });
+  const claims = composeClaims(parts, lookUps.types);
+  const accounts = composeAccountReconcilers(parts);
+  const unsubscribe = registry.subscribe(({ type }, change) => {
+    if (change !== 'serving') return;
+    collector.enqueueAll(type);
+    void owners.serve(type);
+  });
+  return {
+    open: () => {
+      for (const reconciler of [collector, claims, ...accounts]) reconciler.open();
+      void owners.open();
+    },
     stop: async () => {
       unsubscribe();
-      await collector.stop();
+      await Promise.all([collector, owners, claims, ...accounts].map(async (reconciler) => reconciler.stop()));
     },
   };
+}
+
+/** Those that look after roles, bindings and tokens. */
+function composeAccountReconcilers(parts: ReconcilerParts): readonly { open(): void; stop(): Promise<void> }[] {
+  const { registry, eventLog, access: { permissions }, edge: { domain } } = parts;
+  const given = givenTo(parts);
+  const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
+  const types = { users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), roles: typeOf(roleKey), tokens: typeOf(tokenKey) };
+  return [
+    new Bindings({ ...given, ...types, log: eventLog, finalizer: bindingsFinalizer(domain), onError: given.told('a deleted user could not be taken out of their bindings') }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.told('a role could not be looked at') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.told('a token could not be looked at') }),
+  ];
+}
+
+function composeClaims(parts: ReconcilerParts, types: (key: TypeKey) => ResourceType | undefined): Claims {
+  const { eventLog: log } = parts;
+  const given = givenTo(parts);
+  const { clock, uuid } = given;
+  const metadata = (): EventMetadata => {
+    const requestId = uuid();
+    return { actor: actorOf({ kind: 'platform', part: 'claims' }), verb: 'update', requestId, time: new Date(Math.max(clock.now(), parts.models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
+  };
+  return new Claims({
+    ...given, log, types, streamOf: claimStream, onError: given.told('a claim could not be settled'),
+    settle: async (stream, fenceOf) => {
+      const claimed = must(claimedValueOf(stream), `${stream} is a claim's`);
+      return settleClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
+    },
+  });
 }

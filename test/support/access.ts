@@ -160,8 +160,9 @@ export class Acting {
     return this.write(plural, { type: 'delete', name, preconditions: {} });
   }
 
-  /** Removes what is marked, as the collector does. */
+  /** Removes what is marked, as the collector does once nothing holds it any more. */
   async collect(plural: Plural, name: string): Promise<WriteOutcome> {
+    if (this.#access.object(plural, name)?.metadata.finalizers !== undefined) await this.patch(plural, name, { metadata: { finalizers: null } });
     return this.write(plural, { type: 'collect', name, uid: this.#access.object(plural, name)?.metadata.uid ?? '' });
   }
 
