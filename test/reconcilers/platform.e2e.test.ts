@@ -72,7 +72,8 @@ test('who gets the name of a deleted user gets nothing of theirs', async (t) => 
   await administration.remove('users', 'ann');
   await eventually(async () => (await server.call(core('users', 'ann'))).status === 404);
   t.equal((await server.call(core('rolebindings', 'anns'))).status, 404, 'the name is free only once no binding names it');
-  t.same((await administration.object('rolebindings', 'both'))['subjects'].map(({ name }: Answer) => name), ['oidc:ann', 'ben']);
+  const { subjects } = await administration.object('rolebindings', 'both') as { readonly subjects: readonly Answer[] };
+  t.same(subjects.map(({ name }) => name as string), ['oidc:ann', 'ben']);
   await administration.user('ann');
   t.equal((await ask(server.url, widgets, { headers: as('ann') })).status, 403);
   await eventually(async () => (await server.call(core('personalaccesstokens', 'anns-token'))).status === 404);
@@ -85,7 +86,10 @@ test('who gets the name of a deleted user gets nothing of theirs', async (t) => 
 test('a role says which roles it lacks, and no longer once they are there', async (t) => {
   const { server, administration } = await opened(t);
   await server.call(core('roles'), { method: 'POST', body: { metadata: { name: 'needy', annotations: prefixed({ dependencies: '["needed"]' }) }, rules: [] } });
-  const complete = async (): Promise<Answer | undefined> => (await administration.object('roles', 'needy'))['status'].conditions.find(({ type }: Answer) => type === 'Complete') as Answer | undefined;
+  const complete = async (): Promise<Answer | undefined> => {
+    const { status } = await administration.object('roles', 'needy') as { readonly status: { readonly conditions: readonly Answer[] } };
+    return status.conditions.find(({ type }) => type === 'Complete');
+  };
   await eventually(async () => (await complete())?.['status'] === 'False');
   t.match((await complete())?.['message'], /"needed"/u);
   t.equal((await server.call(`${core('roles', 'needy')}/status`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { status: { conditions: [] } } })).status, 200);
