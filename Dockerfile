@@ -25,6 +25,7 @@ COPY --from=build /app/dist/projections dist/projections
 COPY --from=build /app/dist/reconcilers dist/reconcilers
 COPY --from=build /app/dist/plugins dist/plugins
 COPY roles roles
+COPY templates templates
 COPY LICENSE ./
 USER node
 VOLUME /data

@@ -4,6 +4,7 @@ import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { CommandFailure } from './failure.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
+import { addNewPlugin } from './new-plugin.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -37,6 +38,7 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
   addLogCommands(program, surroundings, logCommands);
+  addNewPlugin(program.command('plugin').description('write a plugin'), { surroundings, version });
   program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
   program.helpCommand('help [command]', "print this text, or a command's own");
   try {
