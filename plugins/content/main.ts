@@ -1,9 +1,15 @@
 import { definePlugin } from '../../src/plugin/plugin.ts';
+import { comment } from './comment.ts';
+import { keepPosts } from './keep-posts.ts';
+import { moderation } from './moderation.ts';
+import { ownComments } from './own-comments.ts';
 import { ownPosts } from './own-posts.ts';
 import { post } from './post.ts';
+import { publicComments } from './public-comments.ts';
 import { publicPosts } from './public-posts.ts';
 
 export default definePlugin(({ domain }) => ({
-  types: [post(domain)],
-  controllers: [publicPosts(domain), ownPosts(domain)],
+  types: [post(domain), comment(domain)],
+  controllers: [publicPosts(domain), publicComments(domain), ownPosts(domain), ownComments(domain), moderation(domain)],
+  reconcilers: [keepPosts(domain)],
 }));

@@ -1,15 +1,6 @@
-import { defineType, type PluginObject, type TypeDeclaration, type TypeName } from '../../src/plugin/plugin.ts';
+import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../../src/plugin/plugin.ts';
 
-export type Post = PluginObject<{
-  readonly title: string;
-  readonly slug?: string;
-  /** The name of the user whose post it is. */
-  readonly owner?: string;
-  readonly tags?: readonly string[];
-  readonly publish?: boolean;
-  readonly publishTime?: string;
-  readonly content?: string;
-}>;
+export type Post = ObjectOf<ReturnType<typeof declared>>;
 
 /** The longest text of one post: with what surrounds it it stays under the bound of one object. */
 const contentLengthMax = 524_288;
@@ -18,8 +9,13 @@ export function postName(domain: string): TypeName {
   return { group: `content.${domain}`, version: 'v1alpha1', plural: 'posts' };
 }
 
-export function post(domain: string): TypeDeclaration<never> {
-  return defineType<Post>({
+export function post(domain: string): DefinedType<Post> {
+  return declared(domain);
+}
+
+/** Its answer's type is read off the schema. */
+function declared(domain: string) {
+  return defineType({
     ...postName(domain),
     kind: 'Post',
     singular: 'post',
@@ -32,11 +28,14 @@ export function post(domain: string): TypeDeclaration<never> {
       { name: 'spec.publish', type: 'boolean' },
       { name: 'spec.publishTime', type: 'timestamp' },
     ],
+    // The status is the reconciler's: whoever writes a post leaves it as it is.
+    statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
       { name: 'Published At', type: 'date', pointer: '/spec/publishTime', priority: 1 },
+      { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],
   });
 }
@@ -59,6 +58,14 @@ const schema = {
         content: { type: 'string', maxLength: contentLengthMax },
       },
     },
-    status: { type: 'object' },
+    status: {
+      type: 'object',
+      properties: {
+        permalink: { type: 'string', description: 'Its path in addresses: by its slug, or by its name.' },
+        excerpt: { type: 'string', description: 'How its text begins.' },
+        readingMinutes: { type: 'integer', description: 'How long one reads it.' },
+        comments: { type: 'integer', description: 'Of its comments those that are approved.' },
+      },
+    },
   },
-};
+} as const;

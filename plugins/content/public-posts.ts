@@ -63,5 +63,6 @@ async function* publishedPosts(type: TypeName, client: Client, signal: AbortSign
 
 function summaryOf(found: Post): Readonly<Record<string, unknown>> {
   const { title, slug, owner, tags = [], publishTime } = found.spec;
-  return { name: found.metadata.name, title, slug, owner, tags, publishTime };
+  const { permalink, excerpt, readingMinutes, comments } = found.status ?? {};
+  return { name: found.metadata.name, title, slug, owner, tags, publishTime, permalink, excerpt, readingMinutes, comments };
 }

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../src/plugin/plugin.ts';
+import { phases } from './keep-phase.ts';
 import { widget } from './widget.ts';
 
-export default definePlugin({ types: [widget] });
+export default definePlugin({ types: [widget], reconcilers: [phases] });

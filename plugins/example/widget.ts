@@ -1,11 +1,6 @@
-import { defineType, type PluginObject } from '../../src/plugin/plugin.ts';
+import { defineType, type ObjectOf } from '../../src/plugin/plugin.ts';
 
-export type Widget = PluginObject<
-  { readonly title: string; readonly size?: number; readonly serial?: string; readonly tags?: readonly string[] },
-  { readonly phase?: string }
->;
-
-export const widget = defineType<Widget>({
+export const widget = defineType({
   group: 'example.com',
   version: 'v1alpha1',
   kind: 'Widget',
@@ -23,6 +18,7 @@ export const widget = defineType<Widget>({
           title: { type: 'string', minLength: 1, maxLength: 100, description: 'What people call it.' },
           size: { type: 'integer', minimum: 0, maximum: 1000 },
           serial: { type: 'string', minLength: 1, maxLength: 100, description: 'No two widgets have the same one.' },
+          power: { enum: ['on', 'off'], description: 'What status.phase is to become.' },
           tags: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 100 } },
         },
       },
@@ -46,3 +42,6 @@ export const widget = defineType<Widget>({
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
   ],
 });
+
+/** Read off the schema. */
+export type Widget = ObjectOf<typeof widget>;

@@ -1,0 +1,69 @@
+import { defineType, type DefinedType, type ObjectOf, type OwnerReference, type TypeName } from '../../src/plugin/plugin.ts';
+import type { Post } from './post.ts';
+
+export type Comment = ObjectOf<ReturnType<typeof declared>>;
+
+/** What moderation says of a comment; visitors see those that are approved. */
+export const commentStates = ['pending', 'approved', 'spam'] as const;
+export type CommentState = (typeof commentStates)[number];
+
+export function commentName(domain: string): TypeName {
+  return { group: `content.${domain}`, version: 'v1alpha1', plural: 'comments' };
+}
+
+export function comment(domain: string): DefinedType<Comment> {
+  return declared(domain);
+}
+
+/** A comment belongs to its post, and goes with it. */
+export function ownedBy({ apiVersion, kind, metadata: { name, uid } }: Post): OwnerReference {
+  return { apiVersion, kind, name, uid };
+}
+
+export function isOwnedBy({ metadata }: Comment, owner: Post): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) === true;
+}
+
+export function stateOf({ spec }: Comment): CommentState {
+  return spec.state ?? 'pending';
+}
+
+/** Its answer's type is read off the schema. */
+function declared(domain: string) {
+  return defineType({
+    ...commentName(domain),
+    kind: 'Comment',
+    singular: 'comment',
+    schema,
+    indexes: [
+      { name: 'spec.post' },
+      { name: 'spec.author' },
+      { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
+      // Whether it belongs to anything: those that do not are looked for by their post's reconciler.
+      { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
+    ],
+    printerColumns: [
+      { name: 'Post', type: 'string', pointer: '/spec/post' },
+      { name: 'Author', type: 'string', pointer: '/spec/author' },
+      { name: 'State', type: 'string', pointer: '/spec/state' },
+    ],
+  });
+}
+
+const schema = {
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['post', 'text'],
+      additionalProperties: false,
+      properties: {
+        post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post it is about.' },
+        author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user who wrote it.' },
+        text: { type: 'string', minLength: 1, maxLength: 10_000 },
+        state: { enum: ['pending', 'approved', 'spam'], description: 'Visitors see those that are approved. Pending when absent.' },
+      },
+    },
+  },
+} as const;

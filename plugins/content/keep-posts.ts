@@ -1,0 +1,66 @@
+import { defineReconciler, type Client, type DefinedType, type ReconcilerDeclaration, type ReconcileRequest } from '../../src/plugin/plugin.ts';
+import { comment, isOwnedBy, ownedBy, type Comment } from './comment.ts';
+import { post, type Post } from './post.ts';
+import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
+import { escaped } from './query.ts';
+
+/** Comments that one step looks at; their changes bring the next step. */
+const commentsPerStepMax = 100;
+
+/**
+ * Keeps what a post shows of itself, and its comments. One step a call: what is written is a change, and brings the next one.
+ * A post is held by a finalizer until its comments are gone.
+ */
+export function keepPosts(domain: string): ReconcilerDeclaration<never> {
+  const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };
+  return defineReconciler({
+    type: types.posts,
+    watches: [{ type: types.comments, names: ({ spec }: Comment) => [spec.post] }],
+    concurrency: 4,
+    reconcile: async ({ object, ...request }) => {
+      if (object === undefined) return;
+      if (object.metadata.deletionTimestamp === undefined) await keep(object, types, request);
+      else await release(object, types, request);
+    },
+  });
+}
+
+type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment>; readonly finalizer: string };
+type Surroundings = Pick<ReconcileRequest, 'pluginClient' | 'signal'>;
+
+async function keep(object: Post, { posts, comments, finalizer }: Types, { pluginClient, signal }: Surroundings): Promise<void> {
+  const { name, resourceVersion, finalizers = [] } = object.metadata;
+  if (!finalizers.includes(finalizer)) {
+    await pluginClient.patch(posts, name, { metadata: { finalizers: [...finalizers, finalizer] } }, { resourceVersion });
+    return;
+  }
+  const about = `spec.post=${escaped(name)}`;
+  const { items: unowned } = await pluginClient.list(comments, { fieldSelector: [about, 'owned=false'], page: 1, size: commentsPerStepMax });
+  for (const found of unowned.filter((each) => !isOwnedBy(each, object))) {
+    if (signal.aborted) return;
+    await pluginClient.patch(comments, found.metadata.name, { metadata: { ownerReferences: [ownedBy(object)] } }, { resourceVersion: found.metadata.resourceVersion });
+  }
+  const wanted = { ...shownOf(object), comments: await count(pluginClient, comments, [about, 'spec.state=approved']) };
+  if (Object.entries(wanted).every(([member, value]) => new Map<string, unknown>(Object.entries(object.status ?? {})).get(member) === value)) return;
+  await pluginClient.patchStatus(posts, name, { status: wanted }, { resourceVersion });
+}
+
+function shownOf({ metadata: { name }, spec: { slug, content = '' } }: Post): Pick<NonNullable<Post['status']>, 'permalink' | 'excerpt' | 'readingMinutes'> {
+  return { permalink: permalinkOf(name, slug), excerpt: excerptOf(content), readingMinutes: readingMinutesOf(content) };
+}
+
+/** Its comments go first; once none is left the post may. */
+async function release(object: Post, { posts, comments, finalizer }: Types, { pluginClient, signal }: Surroundings): Promise<void> {
+  const { name, resourceVersion, finalizers = [] } = object.metadata;
+  if (!finalizers.includes(finalizer)) return;
+  const { items, total } = await pluginClient.list(comments, { fieldSelector: `spec.post=${escaped(name)}`, page: 1, size: commentsPerStepMax });
+  for (const { metadata } of items.filter((found) => found.metadata.deletionTimestamp === undefined)) {
+    if (signal.aborted) return;
+    await pluginClient.delete(comments, metadata.name, { uid: metadata.uid });
+  }
+  if (total === 0) await pluginClient.patch(posts, name, { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } }, { resourceVersion });
+}
+
+async function count(client: Client, comments: Types['comments'], fieldSelector: readonly string[]): Promise<number> {
+  return (await client.list(comments, { fieldSelector, page: 1, size: 1 })).total;
+}

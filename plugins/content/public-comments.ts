@@ -1,0 +1,63 @@
+import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/plugin.ts';
+import { comment, ownedBy, type Comment } from './comment.ts';
+import { post, type Post } from './post.ts';
+import { escaped, wholeNumber } from './query.ts';
+import { badRequest, notFound } from './refusals.ts';
+
+type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
+
+const sizeDefault = 20;
+const sizeMax = 100;
+const visitor = 'system:anonymous';
+
+/**
+ * What readers see and say of published posts: approved comments, and their own ones, which wait until somebody approves
+ * them. Both are done as the plugin itself: no reader needs a right on comments.
+ */
+export function publicComments(domain: string): ControllerDeclaration {
+  const types: Types = { posts: post(domain), comments: comment(domain) };
+  return {
+    apiVersion: `api.content.${domain}/v1alpha1`,
+    path: '/posts',
+    routes: [
+      { method: 'GET', path: '/{name}/comments', handler: (request) => listApproved(types, request) },
+      { method: 'POST', path: '/{name}/comments', handler: (request) => submit(types, request) },
+    ],
+  };
+}
+
+async function listApproved(types: Types, request: RouteRequest): Promise<RouteResponse> {
+  const { name } = (await published(types, request)).metadata;
+  const page = wholeNumber(request.query['page'], 1, 1);
+  const size = wholeNumber(request.query['size'], sizeDefault, 1);
+  if (page === undefined || size === undefined || size > sizeMax) throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  const list = await request.pluginClient.list(types.comments, {
+    fieldSelector: [`spec.post=${escaped(name)}`, 'spec.state=approved'], sort: 'metadata.creationTimestamp,asc', page, size,
+  });
+  return { body: { page, size, total: list.total, items: list.items.map(shownOf) } };
+}
+
+async function submit(types: Types, request: RouteRequest): Promise<RouteResponse> {
+  const { body, user, pluginClient } = request;
+  // All visitors have one name: nobody could tell whose comment it is, nor its author take it back.
+  if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
+  const about = await published(types, request);
+  const text: unknown = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
+  const made = await pluginClient.create(types.comments, {
+    metadata: { generateName: 'comment-', ownerReferences: [ownedBy(about)] },
+    spec: { post: about.metadata.name, author: user.name, text, state: 'pending' },
+  });
+  return { status: 201, body: { ...shownOf(made), state: 'pending' } };
+}
+
+/** What is not published is not there, for whoever asks. */
+async function published({ posts }: Types, { params, pluginClient }: RouteRequest): Promise<Post> {
+  const name = params['name'] ?? '';
+  const found = await pluginClient.get(posts, name);
+  if (found?.spec.publish !== true || found.metadata.deletionTimestamp !== undefined) throw notFound(posts, name);
+  return found;
+}
+
+function shownOf({ metadata: { name, creationTimestamp }, spec: { author, text } }: Comment): object {
+  return { name, author, text, time: creationTimestamp };
+}
