@@ -43,14 +43,19 @@ export class IndexCatchUp {
 /** Rows read per slice: about 2 ms, so that requests to other types are answered meanwhile. */
 const sliceRows = listSliceObjectsMax * 4;
 
-export async function buildIndex(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp): Promise<TypeIndex> {
-  return buildTypeIndex(type.indexes, entriesOf(type, tables, catchUp), { pause: nextTurn });
+/** Stored objects that an index cannot take, as its function fails on them: how many values are missing, and the first of them. */
+export type Unindexed = { count: number; first?: string; problem?: string };
+
+export async function buildIndex(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp, unindexed: Unindexed = { count: 0 }): Promise<TypeIndex> {
+  return buildTypeIndex(type.indexes, entriesOf(type, tables, { catchUp, unindexed }), { pause: nextTurn });
 }
 
-async function* entriesOf(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp): AsyncGenerator<readonly IndexEntry[]> {
+type Build = { readonly catchUp: IndexCatchUp; readonly unindexed: Unindexed };
+
+async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, unindexed }: Build): AsyncGenerator<readonly IndexEntry[]> {
   let after: string | undefined;
   for (;;) {
-    const { entries, stale } = readSlice(type, tables, after);
+    const { entries, stale } = readSlice(type, tables, { after, unindexed });
     const last = entries.at(-1);
     if (last === undefined) break;
     after = last.name;
@@ -62,11 +67,16 @@ async function* entriesOf(type: ResourceType, tables: LmdbTables, catchUp: Index
   catchUp.finish();
 }
 
-function readSlice(type: ResourceType, tables: LmdbTables, after: string | undefined): { readonly entries: readonly IndexEntry[]; readonly stale: readonly IndexEntry[] } {
+function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }: { readonly after: string | undefined; readonly unindexed: Unindexed }): { readonly entries: readonly IndexEntry[]; readonly stale: readonly IndexEntry[] } {
   const entries: IndexEntry[] = [];
   const stale: IndexEntry[] = [];
   tables.scan(type.key, { after, limit: sliceRows }, (row) => {
-    const { entry, current } = keptEntry(row, type);
+    const missing = unindexed.count;
+    const { entry, current } = keptEntry(row, type, (error) => {
+      unindexed.count += 1;
+      unindexed.problem ??= error.message;
+    });
+    if (unindexed.count > missing) unindexed.first ??= entry.name;
     entries.push(entry);
     if (!current) stale.push(entry);
   });

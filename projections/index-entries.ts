@@ -1,5 +1,5 @@
 import type { IndexEntry } from '../src/resource/index-entry.ts';
-import { entryOfFact } from '../src/resource/index-definition.ts';
+import { entryOfFact, type IndexValueError } from '../src/resource/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
@@ -13,10 +13,10 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
-/** The same, and whether it was `current`: of this very declaration. */
-export function keptEntry(row: Buffer, type: ResourceType): { readonly entry: IndexEntry; readonly current: boolean } {
+/** The same, and whether it was `current`: of this very declaration. `onError`: an index that cannot take the object. */
+export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): { readonly entry: IndexEntry; readonly current: boolean } {
   const kept = entryOfRow(row);
-  if (!isEntryUnder(kept, type.fingerprint)) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row)))), current: false };
+  if (!isEntryUnder(kept, type.fingerprint)) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError), current: false };
   let decoder = decoders.get(type);
   if (decoder === undefined) {
     decoder = new EntryDecoder();

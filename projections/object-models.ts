@@ -9,7 +9,7 @@ import type { ListQuery } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { stampOf } from '../src/log/event-codec.ts';
 import { foldEvent } from './fold-event.ts';
-import { buildIndex, IndexCatchUp } from './index-build.ts';
+import { buildIndex, IndexCatchUp, type Unindexed } from './index-build.ts';
 import { ListPages } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import type { Fold } from './runner.ts';
@@ -18,6 +18,9 @@ import type { TypeIndex } from './type-index.ts';
 
 /** A type's indexes: being built beside the fold, or ready. */
 type Indexed = { readonly state: 'building'; readonly catchUp: IndexCatchUp } | { readonly state: 'ready'; readonly index: TypeIndex };
+
+/** Objects accepted once of which an index has no value now, as its function fails on them: told, as lists by it leave them out. */
+export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Waiter = { readonly position: LogPosition; readonly settle: (outcome: 'reached' | 'timeout' | 'aborted') => void };
 
@@ -30,6 +33,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;
   readonly #clock: Clock;
+  readonly #onUnindexed: OnUnindexed | undefined;
   readonly #pages: ListPages;
   /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
   readonly #indexes = new Map<TypeKey, Indexed>();
@@ -44,11 +48,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   #time: number;
 
   /** `identity`: of the log that is folded; asked for once there is something to fold. */
-  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock }) {
+  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed }) {
     this.#tables = dependencies.tables;
     this.#identity = dependencies.identity;
     this.#types = dependencies.types;
     this.#clock = dependencies.clock;
+    this.#onUnindexed = dependencies.onUnindexed;
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
     this.#position = position;
@@ -181,7 +186,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   async buildIndexes(type: ResourceType): Promise<void> {
     const catchUp = new IndexCatchUp();
     this.#indexes.set(type.key, { state: 'building', catchUp });
-    const index = await buildIndex(type, this.#tables, catchUp);
+    const unindexed = { count: 0 };
+    const index = await buildIndex(type, this.#tables, catchUp, unindexed);
+    if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
+    // Dropped meanwhile, or begun anew.
+    const building = this.#indexes.get(type.key);
+    if (building?.state !== 'building' || building.catchUp !== catchUp) return;
     // No event was folded since the last slice was read: catching up and switching over are this one turn.
     catchUp.applyTo(index);
     this.#indexes.set(type.key, { state: 'ready', index });

@@ -227,7 +227,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
   for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
-  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock });
+  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
   return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access };

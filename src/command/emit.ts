@@ -28,7 +28,7 @@ export function emit(type: ResourceType, { event, object, warnings }: Change): E
     return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object) }, entry, object, warnings };
   } catch (error) {
     if (!(error instanceof IndexValueError)) throw error;
-    return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.message }]);
+    return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.isComputed && type.plugin !== 'platform' ? `${error.message} (the plugin ${type.plugin})` : error.message }]);
   }
 }
 

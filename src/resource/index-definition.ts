@@ -20,8 +20,12 @@ export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
 
-  constructor(index: string, reason: string) {
+  /** Whether it is of what an index function did, and not of a value in the object. */
+  readonly isComputed: boolean;
+
+  constructor(index: string, reason: string, isComputed = false) {
     super(`index ${JSON.stringify(index)}: ${reason}`);
+    this.isComputed = isComputed;
     this.name = 'IndexValueError';
     this.index = index;
     this.reason = reason;
@@ -85,16 +89,17 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
 
 /**
  * The same of an object that is stored already. An event is a fact: an index function that throws today on what was accepted
- * once leaves that index without a value, and never stops a fold.
+ * once leaves that index without a value, is told to `onError`, and never stops a fold.
  */
-export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
+export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject, onError?: (error: IndexValueError) => void): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const keys = indexes.map((index) => {
     try {
       return index.keysOf(object);
     } catch (error) {
-      if (error instanceof IndexValueError) return [];
-      throw error;
+      if (!(error instanceof IndexValueError)) throw error;
+      onError?.(error);
+      return [];
     }
   });
   return { name, created: timestampMs(creationTimestamp) ?? 0, labels: labels ?? {}, keys };
@@ -137,7 +142,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
   const valueOf = indexFunc === undefined ? (object: ResourceObject) => valueAt(object, path) : (object: ResourceObject) => indexFunc(frozen(object));
   return {
     name, type, order, unique, multi,
-    keysOf: (object) => keysOf({ name, type, multi }, () => valueOf(object)),
+    keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => valueOf(object)),
     keyOf: (operand) => keyOfText(type, operand),
   };
 }
@@ -162,7 +167,7 @@ function valueAt(object: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'>;
+type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isComputed: boolean };
 
 const none: readonly IndexKey[] = Object.freeze([]);
 
@@ -173,17 +178,25 @@ function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
     // Left alone, its rejection would end the process.
     if (value instanceof Promise) value.catch(() => undefined);
     if (!Array.isArray(value)) return [keyOrThrow(index, value)];
-    if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`');
+    if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`', index.isComputed);
     return manyKeys(index, value);
   } catch (error) {
-    if (error instanceof IndexValueError) throw error;
-    throw new IndexValueError(index.name, `its function threw: ${messageOf(error)}`);
+    throw isIndexValueError(error) ? error : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true);
+  }
+}
+
+/** What a plugin throws may throw again when it is asked what it is. */
+function isIndexValueError(error: unknown): error is IndexValueError {
+  try {
+    return error instanceof IndexValueError;
+  } catch {
+    return false;
   }
 }
 
 function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[] {
   if (values.length > indexValuesPerObjectMax) {
-    throw new IndexValueError(index.name, `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`);
+    throw new IndexValueError(index.name, `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`, index.isComputed);
   }
   const present = values.filter((value) => value !== undefined && value !== null);
   if (present.length === 0) return none;
@@ -193,7 +206,7 @@ function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[]
 
 function keyOrThrow(index: Keyed, value: unknown): IndexKey {
   const keyed = keyOfValue(index.type, value);
-  if (!keyed.ok) throw new IndexValueError(index.name, keyed.problem);
+  if (!keyed.ok) throw new IndexValueError(index.name, keyed.problem, index.isComputed);
   return keyed.key;
 }
 
