@@ -14,6 +14,7 @@ import { requestInfo } from '../../src/resource/request-path.ts';
 import { domain, openStage, temporaryFolder, type Stage } from './host-stage.ts';
 
 const names = [
+  'content-comments-manage', 'content-comments-moderate', 'content-comments-view', 'content-own-comments',
   'content-own-posts', 'content-own-posts-publish', 'content-posts-manage', 'content-posts-view', 'content-public',
   'example-widgets-manage', 'example-widgets-view',
 ];
@@ -64,7 +65,7 @@ t.test('the bundled plugins ship templates that the platform takes and understan
     t.ok(role.dependencies.every((name) => names.includes(name)), `${role.name} depends on what is there`);
     t.ok(role.rules.every((rule) => rule.kind === 'resource' && rule.apiGroups.length > 0), `${role.name} speaks of resources of its groups`);
   }
-  t.same(objects.filter((object) => roleOf(object, domain).aggregatesTo.length > 0).map((object) => [object.metadata.name, roleOf(object, domain).aggregatesTo, roleOf(object, domain).isHidden]), [['content-public', ['anonymous'], true]]);
+  t.same(objects.filter((object) => roleOf(object, domain).aggregatesTo.length > 0).map((object) => [object.metadata.name, roleOf(object, domain).aggregatesTo, roleOf(object, domain).isHidden]), [['content-own-comments', ['authenticated'], true], ['content-public', ['anonymous'], true]]);
   await stage.close();
 });
 
@@ -72,14 +73,20 @@ t.test('each template allows what its name says and nothing else', async (t) => 
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [join(repository, 'dist', 'plugins')] });
   const decide = decisions(stage);
   const [posts, own, open, widgets] = [`/apis/content.${domain}/v1alpha1/posts`, `/apis/uc.api.content.${domain}/v1alpha1/posts`, `/apis/api.content.${domain}/v1alpha1`, '/apis/example.com/v1alpha1/widgets'];
+  const [comments, ownComments, console] = [`/apis/content.${domain}/v1alpha1/comments`, `/apis/uc.api.content.${domain}/v1alpha1/comments`, `/apis/console.api.content.${domain}/v1alpha1`];
   const requests: Readonly<Record<string, readonly [string, string]>> = {
     'list posts': ['GET', posts], 'get post': ['GET', `${posts}/a`], 'create post': ['POST', posts], 'update post': ['PUT', `${posts}/a`], 'delete posts': ['DELETE', posts],
     'list own': ['GET', own], 'create own': ['POST', own], 'patch own': ['PATCH', `${own}/a`], 'delete own': ['DELETE', `${own}/a`],
     'publish own': ['PUT', `${own}/a/publish`], 'unpublish own': ['PUT', `${own}/a/unpublish`],
     'read published': ['GET', `${open}/posts`], 'read one published': ['GET', `${open}/posts/a`], 'read tags': ['GET', `${open}/tags`],
+    'read approved comments': ['GET', `${open}/posts/a/comments`], 'submit comment': ['POST', `${open}/posts/a/comments`],
+    'list comments': ['GET', comments], 'create comment': ['POST', comments], 'update comment': ['PUT', `${comments}/a`],
+    'list own comments': ['GET', ownComments], 'delete own comment': ['DELETE', `${ownComments}/a`], 'patch own comment': ['PATCH', `${ownComments}/a`],
+    'list waiting comments': ['GET', `${console}/comments`], 'approve comment': ['PUT', `${console}/comments/a/approve`], 'read counts': ['GET', `${console}/counts`],
     'list widgets': ['GET', widgets], 'update widget': ['PUT', `${widgets}/a`], 'read widget status': ['GET', `${widgets}/a/status`], 'update widget status': ['PUT', `${widgets}/a/status`],
   };
-  const everybody = ['read published', 'read one published', 'read tags'];
+  const everybody = ['read published', 'read one published', 'read tags', 'read approved comments'];
+  const loggedIn = ['submit comment', 'list own comments', 'delete own comment'];
   const view = ['list posts', 'get post'];
   const submit = ['list own', 'create own', 'patch own', 'delete own'];
   const table: Readonly<Record<string, readonly string[]>> = {
@@ -88,12 +95,15 @@ t.test('each template allows what its name says and nothing else', async (t) => 
     'content-posts-manage': [...view, 'create post', 'update post', 'delete posts'],
     'content-own-posts': submit,
     'content-own-posts-publish': [...submit, 'publish own', 'unpublish own'],
+    'content-comments-view': ['list comments'],
+    'content-comments-manage': ['list comments', 'create comment', 'update comment'],
+    'content-comments-moderate': ['list waiting comments', 'approve comment', 'read counts'],
     'example-widgets-view': ['list widgets', 'read widget status'],
     'example-widgets-manage': ['list widgets', 'read widget status', 'update widget', 'update widget status'],
   };
   for (const [role, expected] of Object.entries(table)) {
     const allowed = Object.entries(requests).filter(([, [method, path]]) => decide(role === '' ? undefined : role, method, path)).map(([what]) => what);
-    t.same(allowed.sort(), [...expected, ...everybody].sort(), role === '' ? 'a visitor' : role);
+    t.same(allowed.sort(), [...expected, ...everybody, ...role === '' ? [] : loggedIn].sort(), role === '' ? 'a visitor' : role);
   }
   await stage.close();
 });

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { comment, type Comment } from '../../plugins/content/comment.ts';
+import { excerptOf, permalinkOf, readingMinutesOf } from '../../plugins/content/post-text.ts';
+import { post } from '../../plugins/content/post.ts';
+import { startPlugin, type PluginTest, type TestCaller } from '../../src/testing.ts';
+import { repository } from '../architecture/repository.ts';
+
+const domain = 'svc.run';
+const [posts, comments] = [post(domain), comment(domain)];
+const [open, own, console] = ['api', 'uc.api', 'console.api'].map((audience) => `/apis/${audience}.content.${domain}/v1alpha1`) as [string, string, string];
+
+async function started(t: Test): Promise<PluginTest> {
+  const plugin = await startPlugin({ folder: join(repository, 'dist', 'plugins', 'content'), bundled: 'itself' });
+  t.teardown(() => plugin.stop());
+  return plugin;
+}
+
+async function answered(caller: TestCaller, method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: any }> { // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
+  const answer = await caller.fetch(path, { method, ...body === undefined ? {} : { body } });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+t.test('how a text begins and how long one reads it', async (t) => {
+  t.equal(excerptOf('# A <b>bold</b> start\n\nand *more*'), 'A bold start and more');
+  t.equal(excerptOf(''), '');
+  t.match(excerptOf('word '.repeat(100)), /^(?:word ){39}word…$/u);
+  t.match(excerptOf('x'.repeat(300)), /^x{200}…$/u);
+  t.equal(excerptOf(`${'x'.repeat(199)}😀😀`), `${'x'.repeat(199)}…`, 'no half characters');
+  t.same([readingMinutesOf(''), readingMinutesOf('one'), readingMinutesOf('w '.repeat(200)), readingMinutesOf('w '.repeat(201)), readingMinutesOf('字'.repeat(201))], [0, 1, 1, 2, 2]);
+  t.same([permalinkOf('a', undefined), permalinkOf('a', 'b')], ['/posts/a', '/posts/b']);
+});
+
+t.test('a post\'s status follows its text, its slug and its comments, and is then left alone', async (t) => {
+  const { client, settled } = await started(t);
+  await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', content: 'Some text.', publish: true } });
+  await settled();
+  t.same((await client.get(posts, 'a'))?.status, { permalink: '/posts/a', excerpt: 'Some text.', readingMinutes: 1, comments: 0 });
+  await client.patch(posts, 'a', { spec: { slug: 'a-post', content: null } });
+  await client.create(comments, { metadata: { name: 'c' }, spec: { post: 'a', text: 'Well.', state: 'approved' } });
+  await settled();
+  const kept = await client.get(posts, 'a');
+  t.same(kept?.status, { permalink: '/posts/a-post', excerpt: '', readingMinutes: 0, comments: 1 });
+  t.match(kept?.metadata.finalizers, [`content.${domain}/comments`]);
+  await settled();
+  t.equal((await client.get(posts, 'a'))?.metadata.version, kept?.metadata.version, 'nothing more is written');
+  await client.patchStatus(posts, 'a', { status: { excerpt: 'made up' } });
+  await settled();
+  t.equal((await client.get(posts, 'a'))?.status?.excerpt, '', 'what somebody else wrote there is put right');
+  await client.patch(comments, 'c', { spec: { state: 'spam' } });
+  await settled();
+  t.equal((await client.get(posts, 'a'))?.status?.comments, 0);
+});
+
+t.test('a comment belongs to its post, whichever was there first', async (t) => {
+  const { client, settled } = await started(t);
+  await client.create(comments, { metadata: { name: 'early' }, spec: { post: 'a', text: 'First!' } });
+  await settled();
+  t.equal((await client.get(comments, 'early'))?.metadata.ownerReferences, undefined);
+  const { metadata: { uid } } = await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
+  await client.create(comments, { metadata: { name: 'late' }, spec: { post: 'a', text: 'Last.' } });
+  await settled();
+  for (const name of ['early', 'late']) t.match((await client.get(comments, name))?.metadata.ownerReferences, [{ kind: 'Post', name: 'a', uid }], name);
+});
+
+t.test('a post goes after its comments, however many there are', async (t) => {
+  const { client, settled } = await started(t);
+  await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
+  await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
+  for (let index = 0; index < 130; index += 1) await client.create(comments, { metadata: { name: `c${String(index)}` }, spec: { post: 'a', text: 'x' } });
+  await client.create(comments, { metadata: { name: 'other' }, spec: { post: 'b', text: 'x' } });
+  await settled();
+  await client.delete(posts, 'a');
+  await settled();
+  t.same((await client.list(posts)).items.map(({ metadata }) => metadata.name), ['b']);
+  t.same((await client.list(comments)).items.map(({ metadata }) => metadata.name), ['other']);
+});
+
+t.test('readers see approved comments on published posts; what the logged-in submit waits', async (t) => {
+  const plugin = await started(t);
+  const { client, visitor, settled } = plugin;
+  for (const [name, publish] of [['open', true], ['draft', false]] as const) await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
+  const ann = await plugin.as('ann');
+  const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
+  t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
+  t.equal((await answered(visitor, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' })).status, 401);
+  t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
+  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
+  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), { status: 200, body: { total: 0, items: [] } });
+  t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
+  await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), { body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] } });
+  await settled();
+  t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
+  t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
+});
+
+t.test('one\'s own comments can be read and taken back, nobody else\'s', async (t) => {
+  const plugin = await started(t);
+  await plugin.client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
+  const [ann, bob] = [await plugin.as('ann'), await plugin.as('bob')];
+  const { body: { name } } = await answered(ann, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
+  const path = `${own}/comments/${String(name)}`;
+  t.match(await answered(ann, 'GET', `${own}/comments`), { body: { kind: 'CommentList', total: 1, items: [{ spec: { text: 'Mine.', state: 'pending' } }] } });
+  t.match(await answered(bob, 'GET', `${own}/comments`), { body: { total: 0 } });
+  t.same([(await answered(bob, 'GET', path)).status, (await answered(bob, 'DELETE', path)).status, (await answered(ann, 'GET', path)).status], [404, 404, 200]);
+  t.equal((await answered(plugin.visitor, 'GET', `${own}/comments`)).status, 401);
+  t.match(await answered(ann, 'DELETE', path), { status: 200, body: { metadata: { deletionTimestamp: String } } });
+  await plugin.settled();
+  t.equal((await answered(ann, 'GET', path)).status, 404);
+});
+
+t.test('moderators look through what waits and say what it is', async (t) => {
+  const plugin = await started(t);
+  const { client } = plugin;
+  await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
+  await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
+  for (const name of ['one', 'two', 'three']) await client.create(comments, { metadata: { name }, spec: { post: name === 'three' ? 'b' : 'a', text: name } });
+  const mod = await plugin.as('mod', { roles: ['content-comments-moderate'] });
+  const names = async (query: string): Promise<readonly string[]> => ((await answered(mod, 'GET', `${console}/comments${query}`)).body as { items: Comment[] }).items.map(({ metadata }) => metadata.name);
+  t.same(await names(''), ['one', 'two', 'three']);
+  t.same(await names('?post=b'), ['three']);
+  t.match(await answered(mod, 'PUT', `${console}/comments/one/approve`), { status: 200, body: { spec: { state: 'approved', text: 'one' } } });
+  t.equal((await answered(mod, 'PUT', `${console}/comments/two/spam`)).status, 200);
+  t.same([await names('?state=approved'), await names('?state=spam'), await names('?state=pending')], [['one'], ['two'], ['three']]);
+  t.match(await answered(mod, 'GET', `${console}/counts`), { body: { posts: { published: 1, unpublished: 1 }, comments: { pending: 1, approved: 1, spam: 1 } } });
+  t.match(await answered(mod, 'PUT', `${console}/comments/one/unapprove`), { body: { spec: { state: 'pending' } } });
+  t.same([(await answered(mod, 'PUT', `${console}/comments/none/approve`)).status, (await answered(mod, 'GET', `${console}/comments?state=x`)).status], [404, 400]);
+  await t.rejects(mod.client.patch(comments, 'one', { spec: { text: 'rewritten' } }), { name: 'ClientError', status: 403, reason: 'Forbidden' });
+  t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
+});
