@@ -32,7 +32,7 @@ import type { PluginLogger } from './plugin/plugin.ts';
 import type { TypeRegistry } from './plugin/type-registry.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceType } from './resource/resource-type.ts';
-import { WatchGuard } from './watch/guard.ts';
+import { WatchGuard, type Allows } from './watch/guard.ts';
 import type { WatchHub } from './watch/hub.ts';
 import type { WriteRules } from './write-rules.ts';
 
@@ -66,10 +66,14 @@ export type AccessParts = {
   readonly log: PluginLogger;
   /** The plugin that serves a path of its own. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
+  /** What plugins stream ends where it is not allowed any more. */
+  readonly recheckStreams: (allows: Allows) => void;
 };
 
 export type Access = {
   readonly authorize: Authorize;
+  /** The same of what outlives its request: whether the credential still counts is asked as well. */
+  readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly routes: readonly PlatformRoute[];
   /** Once the platform's types can be listed: from now on requests are judged by what the log says. */
@@ -89,14 +93,15 @@ export function composeAccess(parts: AccessParts): Access {
   const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
   const authenticator = composeAuthenticator(parts, elsewhere, typeOf);
   const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
-  const guard = guardWatches(parts, { authorize, authenticator });
+  const authorizeStanding: Authorize = (subject, request) => authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
+  const guard = guardWatches(parts, authorizeStanding);
   const sessions = new SessionKeeper({
     permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), bound, leadership, clock, uuid: randomUUID,
     onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
   });
   const ports = { reader: models, execute };
   return {
-    authorize, authenticator,
+    authorize, authorizeStanding, authenticator,
     routes: [
       ...sessionRoutes({ authenticator, permissions, execute, sessions: typeOf(sessionKey), clock }),
       ...accountRoutes({ ...ports, domain, registry, verifyPassword: async (...given) => authenticator.verifyPassword(...given) }),
@@ -130,9 +135,11 @@ function composeAuthenticator({ config: { oidc }, tables: { permissions, passwor
   });
 }
 
+const lapsed = { allowed: false, reason: 'forbidden: the credentials that this was begun with count no more' } as const;
+
 /** The tables hear of a commit before the watchers do: who has lost a right does not see the change that took it. */
-function guardWatches({ tables: { permissions }, hub, clock }: AccessParts, { authorize, authenticator }: { readonly authorize: Authorize; readonly authenticator: Authenticator }): WatchGuard {
-  const guard = new WatchGuard({ hub, clock, allows: (subject, request) => authenticator.isValid(subject) && authorize(subject, request).allowed });
+function guardWatches({ tables: { permissions }, hub, clock, recheckStreams }: AccessParts, authorize: Authorize): WatchGuard {
+  const guard = new WatchGuard({ hub, clock, recheckStreams, allows: (subject, request) => authorize(subject, request).allowed });
   permissions.subscribe(() => { guard.recheck(); });
   return guard;
 }

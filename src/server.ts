@@ -97,8 +97,8 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
-  const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments) });
-  const { pluginRoutes, host, reconcilers: pluginReconcilers } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorize, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
+  const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
+  const { pluginRoutes, host, reconcilers: pluginReconcilers } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
     ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness, eventLoop),
@@ -119,6 +119,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   closers.add(async () => {
     stopping.abort();
     core.hub.closeAll();
+    pluginRoutes.closeStreams();
     await http.close(shutdownMs / 2);
   });
   onListening?.(url);

@@ -72,7 +72,8 @@ export class App {
   async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
     const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
-    const info = requestInfo(method, url, asksForWatch(req, query, upgrade) ? 'watch' : 'no watch');
+    const asks = asksForWatch(req, query, upgrade);
+    const info = this.#infoOf(method, url, asks);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
     const malformed = malformedHead(req);
     if (malformed !== undefined) return refusal(problem('bad-request', malformed));
@@ -82,13 +83,20 @@ export class App {
     const subject = subjectOf(authenticated, info);
     if (subject === undefined) return unauthenticated(authenticated, req);
 
-    const isWatch = upgrade !== undefined || info.verb === 'watch';
+    const isWatch = info.verb === 'watch' || outlives(req, upgrade);
     const refused = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
     const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject };
-    return this.#watch(exchange, upgrade) ?? this.#route(exchange);
+    return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
+  }
+
+  /** Only what a type serves is watched: elsewhere to ask for a watch is to read, as which it is then routed (decision 6.1). */
+  #infoOf(method: string, url: string, asks: boolean): RequestInfo {
+    const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
+    const isWatch = info.kind === 'resource' && info.verb === 'watch';
+    return isWatch && this.#dependencies.generated.registrationAt(info) === undefined ? requestInfo(method, url, 'no watch') : info;
   }
 
   /** The caller's id when it is sane, so that one id follows a request through several services. */
@@ -113,8 +121,18 @@ export class App {
     if (fixed.kind === 'found') return fixed.route(fixed.params, exchange);
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
     if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
-    const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow])];
+    const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
+    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD')) return refusal(problem('bad-request', 'this path is a WebSocket\'s: it is asked for with an upgrade', { headers: ['Upgrade', 'websocket'] }));
+    const sockets = socket.kind === 'found' ? ['GET'] : socket.allow;
+    const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow, ...sockets])];
     return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
+  }
+
+  /** Undefined for what is no upgrade, or none to a plugin's socket: that is then served as if it had not asked. */
+  #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+    const { pluginRoutes } = this.#dependencies;
+    const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
+    return upgrade === undefined || found?.kind !== 'found' ? undefined : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
   }
 
   /** Undefined for what is no watch of a registered type. */
@@ -160,10 +178,15 @@ function refuseCondition(req: IncomingMessage): Answer | undefined {
   return malformed === undefined ? undefined : refusal(problem('bad-request', malformed));
 }
 
+/** What is asked for goes on after the answer has begun: a WebSocket, or server-sent events. */
+function outlives(req: IncomingMessage, upgrade: Upgrade | undefined): boolean {
+  return upgrade !== undefined || req.headers.accept?.includes('text/event-stream') === true;
+}
+
 /** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
 function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, upgrade: Upgrade | undefined): boolean {
   if (typeof query === 'string') return false;
-  if (upgrade !== undefined || req.headers.accept?.includes('text/event-stream') === true) return true;
+  if (outlives(req, upgrade)) return true;
   const watch = query.get('watch');
   return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';
 }

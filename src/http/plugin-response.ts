@@ -2,27 +2,85 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 
 import type { RejectionReason } from '../command/rejection.ts';
 import { ClientError } from '../plugin/plugin.ts';
+import type { RouteEndpoint, ValueSchema } from '../plugin/endpoints.ts';
 import type { Violation } from '../resource/resource-type.ts';
 import type { Answer } from './answer.ts';
 import { problem, problems, type Problem } from './problem.ts';
 
 /** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
-export type DecodedResponse = { readonly ok: true; readonly answer: Answer } | { readonly ok: false; readonly problem: string };
+export type DecodedResponse =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'events'; readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown> }
+  | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
 
 /** The connection is the platform's. */
 const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
 
-export function decodeResponse(result: unknown): DecodedResponse {
-  if (result === undefined) return { ok: true, answer: { kind: 'empty', status: 204, headers: [] } };
-  if (!isObject(result)) return { ok: false, problem: 'it answered no response object' };
-  const { status, headers: rawHeaders = {}, body }: { status?: unknown; headers?: unknown; body?: unknown } = result;
+/** Reading any member of it may throw. */
+export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
+  try {
+    return decode(result, responses);
+  } catch (error) {
+    return { kind: 'rubbish', problem: `what it answered cannot be read: ${error instanceof Error ? error.message : describe(error)}` };
+  }
+}
+
+function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
+  if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it answered no response object' };
+  const { status, headers: rawHeaders = {}, body, events }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
   const headers = headersOf(rawHeaders);
-  if (typeof headers === 'string') return { ok: false, problem: headers };
+  if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };
+  if (events !== undefined) return decodeEvents(events, { status, headers, body });
+  return decodeWhole({ status, headers, body, isNothing: result === undefined }, responses);
+}
+
+type Whole = { readonly status: unknown; readonly headers: Map<string, string>; readonly body: unknown; readonly isNothing: boolean };
+
+function decodeWhole({ status, headers, body, isNothing }: Whole, responses: RouteEndpoint['responses']): DecodedResponse {
+  const isTyped = headers.has('content-type');
   const bytes = bytesOf(body, headers);
-  if (typeof bytes === 'string') return { ok: false, problem: bytes };
+  if (typeof bytes === 'string') return { kind: 'rubbish', problem: bytes };
   const code = status ?? (bytes === undefined ? 204 : 200);
-  if (!isFinalStatus(code)) return { ok: false, problem: `its status is ${describe(code)}` };
-  return { ok: true, answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+  if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `its status is ${describe(code)}` };
+  const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
+  if (violations.length > 0) return { kind: 'rubbish', problem: `its body does not fit the schema of status ${String(code)}`, violations };
+  if (isNothing) return { kind: 'answer', answer: { kind: 'empty', status: 204, headers: [] } };
+  return { kind: 'answer', answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+}
+
+/** A browser reads events from a 200 only, and of this one type. */
+function decodeEvents(events: unknown, { status, headers, body }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown }): DecodedResponse {
+  if (body !== undefined) return { kind: 'rubbish', problem: 'it answered both a body and events' };
+  if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it answered events with the status ${describe(status)}` };
+  if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it answered events with a content type of its own' };
+  if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'its events are not an async iterable' };
+  return { kind: 'events', headers, iterator: events[Symbol.asyncIterator]() };
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
+}
+
+/** `isTyped`: text and bytes are sent as they are, and so not yet a value. */
+type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
+
+/** What is JSON text already is read again; anything else is judged as it is, and costs nothing more. */
+function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
+  if (schema === undefined) return [];
+  if (bytes === undefined) return [{ pointer: '', detail: 'must be there' }];
+  const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
+  const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
+  // A date, or a member that is undefined, is another thing as JSON: that is what counts.
+  return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes).toString('utf8'));
+}
+
+function isJson(headers: ReadonlyMap<string, string>): boolean {
+  const type = headers.get('content-type');
+  return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
 }
 
 /** What a client's call can be refused with: a handler that lets such an error pass, or throws one, refuses its caller with it. */

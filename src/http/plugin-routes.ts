@@ -1,37 +1,51 @@
 import type { Clock } from '../base/clock.ts';
-import { actorOf, type Subject } from '../command/subject.ts';
+import type { Subject } from '../command/subject.ts';
 import { pluginRouteMs } from '../limits.ts';
-import type { Endpoints, RouteMounts } from '../plugin/endpoints.ts';
-import type { Client, PluginLogger, RouteHandler, RouteRequest } from '../plugin/plugin.ts';
+import type { Endpoints, RouteEndpoint, RouteMounts, SocketEndpoint } from '../plugin/endpoints.ts';
+import type { Client, PluginLogger } from '../plugin/plugin.ts';
+import type { Allows } from '../watch/guard.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
-import { decodeRefusal, decodeResponse } from './plugin-response.ts';
+import { abandon, EventStream } from './plugin-events.ts';
+import { askedOf, routeRequest, type Caller } from './plugin-request.ts';
+import { decodeRefusal, decodeResponse, type DecodedResponse } from './plugin-response.ts';
+import { serveSocket, type Upgraded } from './plugin-socket-call.ts';
+import { OpenStreams, type Mount } from './plugin-streams.ts';
 import { basicChallenge, problem, type Problem } from './problem.ts';
-import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
-import { RouteTable, type Found, type Route } from './route-table.ts';
+import { describeRoutes, type RouteDescription } from './route-description.ts';
+import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageBytesMax } from './route-limits.ts';
+import { bySpecificity, RouteTable, type Found, type Route } from './route-table.ts';
+import { eventStreamHead } from './send.ts';
+import { SocketUpgrades } from './socket-upgrades.ts';
 
 export type PluginRoutesDependencies = {
   readonly clock: Clock;
   readonly log: PluginLogger;
   readonly loggerOf: (plugin: string) => PluginLogger;
   /** The generated API in-process, bound to the caller's rights and to the plugin's own. */
-  readonly clientsOf: (plugin: string, caller: { readonly subject: Subject; readonly requestId: string }) => { readonly client: Client; readonly pluginClient: Client };
+  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
 };
 
-type Mounted = { readonly serving: boolean; readonly table: RouteTable<PluginRoute> };
-export type PluginRoute = { readonly plugin: string; readonly serving: boolean; readonly handler: RouteHandler };
+type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
+export type PluginRoute = { readonly mount: Mount; readonly endpoint: RouteEndpoint };
+export type PluginSocketRoute = { readonly mount: Mount; readonly endpoint: SocketEndpoint };
+
+type FoundOf<H> = Extract<Found<H>, { kind: 'found' }>;
 
 /**
- * The custom routes of every plugin (decision 9.6), matched after authorization. Whatever a handler does (throw, reject,
+ * The custom APIs of every plugin (decision 9.6), matched after authorization. Whatever a handler does (throw, reject,
  * never settle, answer rubbish) is contained here and told by the plugin's name.
  */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
   /** In the order of mounting: of two plugins with one route the first keeps it. */
   readonly #mounted = new Map<string, Mounted>();
+  readonly #streams: OpenStreams;
+  readonly #upgrades = new SocketUpgrades({ messageBytesMax: pluginSocketMessageBytesMax, fragmentsMax: pluginSocketFragmentsMax, chunksMax: pluginSocketChunksMax });
 
   constructor(dependencies: PluginRoutesDependencies) {
     this.#dependencies = dependencies;
+    this.#streams = new OpenStreams(dependencies.clock);
   }
 
   /** Its paths answer 503 from now on, until they are mounted. Throws as `mount` does. */
@@ -39,129 +53,188 @@ export class PluginRoutes implements RouteMounts {
     this.#put(plugin, endpoints, false);
   }
 
-  /** Replaces the plugin's routes. Throws a RangeError for a path that is not its to serve, and then changes nothing. */
+  /** Replaces the plugin's endpoints. Throws a RangeError for a path that is not its to serve, and then changes nothing. */
   mount(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, true);
   }
 
-  /** Its paths answer 404 from now on; calls in progress end by themselves. */
+  /** Its paths answer 404 from now on, and its streams end; calls in progress end by themselves. */
   unmount(plugin: string): void {
+    const mounted = this.#mounted.get(plugin);
+    if (mounted === undefined) return;
     this.#mounted.delete(plugin);
+    mounted.mount.isOver = true;
+    this.#streams.endMount(mounted.mount);
   }
 
   find(method: string, segments: readonly string[]): Found<PluginRoute> {
+    return this.#find(method, segments, ({ routes }) => routes);
+  }
+
+  findSocket(segments: readonly string[]): Found<PluginSocketRoute> {
+    return this.#find('GET', segments, ({ sockets }) => sockets);
+  }
+
+  /** The plugin that has a route or a socket at this path, announced or mounted, whatever its method: whose rules may name it. */
+  pluginOf(segments: readonly string[]): string | undefined {
+    for (const [plugin, { routes, sockets }] of this.#mounted) if (routes.covers(segments) || sockets.covers(segments)) return plugin;
+    return undefined;
+  }
+
+  /** Every route and socket there is. */
+  all(): readonly (Route & { readonly plugin: string })[] {
+    return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) => [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })));
+  }
+
+  /** Every route and socket there is, with what it says of itself. */
+  described(): readonly RouteDescription[] {
+    return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
+      describeRoutes(plugin, { routes: routes.all().map(({ route }) => route.endpoint), sockets: sockets.all().map(({ route }) => route.endpoint) }));
+  }
+
+  /** Streams open now, of all plugins. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  /** Rights may have changed, or credentials run out: streams that would not be allowed any more end. */
+  recheck(allows: Allows): void {
+    this.#streams.recheck(allows);
+  }
+
+  /** On shutdown: streams end, and none begins. */
+  closeStreams(): void {
+    this.#streams.closeAll();
+  }
+
+  /** A WebSocket, once the handshake is done; a refusal is answered before it. */
+  upgrade(exchange: Exchange, { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>, upgraded: Upgraded): Answer {
+    const refused = mount.serving ? this.#streams.refusal(mount) : notStarted(mount);
+    if (refused !== undefined) return refusal(refused);
+    return serveSocket({ exchange, mount, endpoint, params, upgraded }, { ...this.#dependencies, streams: this.#streams, upgrades: this.#upgrades });
+  }
+
+  async call(exchange: Exchange, { route, params }: FoundOf<PluginRoute>): Promise<Answer> {
+    const { mount, endpoint } = route;
+    if (!mount.serving) return refusal(notStarted(mount));
+    const asked = await askedOf(exchange, endpoint);
+    if (!asked.ok) return asked.answer;
+    const calling = new AbortController();
+    const outcome = await this.#settled(exchange, route, { params, body: asked.body, signal: calling.signal });
+    const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result, endpoint.responses) : outcome;
+    if (decoded.kind === 'events') return this.#stream(exchange, route, { ...decoded, calling });
+    calling.abort();
+    return this.#answerOf(exchange, route, decoded);
+  }
+
+  #answerOf(exchange: Exchange, route: PluginRoute, outcome: Exclude<DecodedResponse, { kind: 'events' }> | Exclude<Settled, { kind: 'answered' }>): Answer {
+    const { log } = this.#dependencies;
+    const { plugin } = route.mount;
+    switch (outcome.kind) {
+      case 'answer': return outcome.answer;
+      case 'gone': return taken;
+      case 'late':
+        log.warn('a plugin route did not answer in time', { ...told(exchange, route), limitMs: pluginRouteMs });
+        return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
+      case 'failed': {
+        const refused = decodeRefusal(outcome.error);
+        return refused === undefined ? this.#failed(exchange, route, { problem: 'it threw', error: textOf(outcome.error) }) : refusal(knownOrNot(refused, exchange.subject));
+      }
+      case 'rubbish': return this.#failed(exchange, route, { problem: outcome.problem, ...(outcome.violations === undefined ? {} : { violations: outcome.violations }) });
+    }
+  }
+
+  #failed(exchange: Exchange, route: PluginRoute, why: Readonly<Record<string, unknown>>): Answer {
+    this.#dependencies.log.error('a plugin route failed', { ...told(exchange, route), ...why });
+    return refusal(problem('internal-error', `the plugin ${route.mount.plugin} failed; the log has the detail under this request's id`));
+  }
+
+  /** From here on there is no time limit: it ends with its events, its caller, its plugin or its rights. */
+  #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
+    const { res, method, requestId, subject, info: request } = exchange;
+    const { mount } = route;
+    const refused = res.closed ? undefined : this.#streams.refusal(mount);
+    if (refused === undefined && !res.closed) {
+      res.writeHead(200, eventStreamHead(headers, requestId));
+      if (method !== 'HEAD') {
+        res.flushHeaders();
+        const { clock, log } = this.#dependencies;
+        new EventStream({
+          mount, subject, request, res, iterator, clock, streams: this.#streams,
+          onOver: () => { calling.abort(); },
+          onFailed: (what, error) => { log.error('a plugin\'s events failed', { ...told(exchange, route), problem: what, ...(error === undefined ? {} : { error: textOf(error) }) }); },
+        });
+        return taken;
+      }
+      res.end();
+    }
+    calling.abort();
+    abandon(iterator);
+    return refused === undefined ? taken : refusal(refused);
+  }
+
+  #find<H>(method: string, segments: readonly string[], tableOf: (mounted: Mounted) => RouteTable<H>): Found<H> {
     const allow = new Set<string>();
-    for (const { table } of this.#mounted.values()) {
-      const found = table.find(method, segments);
+    for (const mounted of this.#mounted.values()) {
+      const found = tableOf(mounted).find(method, segments);
       if (found.kind === 'found') return found;
       for (const allowed of found.allow) allow.add(allowed);
     }
     return { kind: 'not-served', allow: [...allow].sort() };
   }
 
-  /** The plugin that has a route at this path, announced or mounted, whatever its method: whose rules may name it. */
-  pluginOf(segments: readonly string[]): string | undefined {
-    for (const [plugin, { table }] of this.#mounted) if (table.covers(segments)) return plugin;
-    return undefined;
-  }
-
-  /** Every route there is. */
-  all(): readonly (Route & { readonly plugin: string })[] {
-    return [...this.#mounted].flatMap(([plugin, { table }]) => table.all().map(({ method, pattern }) => ({ plugin, method, pattern })));
-  }
-
-  async call(exchange: Exchange, { route, params }: Extract<Found<PluginRoute>, { kind: 'found' }>): Promise<Answer> {
-    const { plugin, serving, handler } = route;
-    if (!serving) return refusal(problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 }));
-    const body = await bodyOf(exchange);
-    if (!body.ok) return body.answer;
-    const { log } = this.#dependencies;
-    const outcome = await this.#settled(exchange, plugin, { params, body: body.value, handler });
-    if (outcome.kind === 'gone') return taken;
-    if (outcome.kind === 'late') {
-      log.warn('a plugin route did not answer in time', { plugin, requestId: exchange.requestId, path: exchange.info.path, limitMs: pluginRouteMs });
-      return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
+  #put(plugin: string, endpoints: Endpoints, serving: boolean): void {
+    const mount: Mount = { plugin, serving, isOver: false };
+    const routes = new RouteTable<PluginRoute>();
+    const sockets = new RouteTable<PluginSocketRoute>();
+    for (const { path } of [...endpoints.routes, ...endpoints.sockets]) {
+      if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path)) throw new RangeError(`${path}: a custom API's path is /apis/<group>/<version>/…`);
     }
-    const refused = outcome.kind === 'failed' ? decodeRefusal(outcome.error) : undefined;
-    if (refused !== undefined) return refusal(knownOrNot(refused, exchange.subject));
-    const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result) : { ok: false as const, problem: 'it threw' };
-    if (decoded.ok) return decoded.answer;
-    const cause = outcome.kind === 'failed' ? { error: outcome.error instanceof Error ? outcome.error.stack : String(outcome.error) } : {};
-    log.error('a plugin route failed', { plugin, requestId: exchange.requestId, path: exchange.info.path, problem: decoded.problem, ...cause });
-    return refusal(problem('internal-error', `the plugin ${plugin} failed; the log has the detail under this request's id`));
-  }
-
-  #put(plugin: string, { routes }: Endpoints, serving: boolean): void {
-    const table = new RouteTable<PluginRoute>();
-    for (const { method, path, handler } of routes) {
-      if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path)) throw new RangeError(`${method} ${path}: a route's path is /apis/<group>/<version>/…`);
-      table.add(method, path, { plugin, serving, handler });
-    }
-    this.#mounted.set(plugin, { serving, table });
+    for (const endpoint of [...endpoints.routes].sort(bySpecificity)) routes.add(endpoint.method, endpoint.path, { mount, endpoint });
+    for (const endpoint of [...endpoints.sockets].sort(bySpecificity)) sockets.add('GET', endpoint.path, { mount, endpoint });
+    const before = this.#mounted.get(plugin);
+    this.#mounted.set(plugin, { mount, routes, sockets });
+    if (before === undefined) return;
+    before.mount.isOver = true;
+    this.#streams.endMount(before.mount);
   }
 
   /** The handler's end, its time limit or its caller's leaving, whichever comes first; a later rejection harms nobody. */
-  async #settled(exchange: Exchange, plugin: string, call: Call): Promise<Settled> {
+  async #settled(exchange: Exchange, { mount: { plugin }, endpoint: { handler } }: PluginRoute, call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal }): Promise<Settled> {
     const { clock, loggerOf, clientsOf } = this.#dependencies;
-    const { subject, requestId } = exchange;
-    const controller = new AbortController();
     const gone = goneSignal(exchange.res);
     return new Promise((resolve) => {
       const settle = (outcome: Settled): void => {
         timer.cancel();
-        controller.abort();
         resolve(outcome);
       };
       const timer = clock.after(pluginRouteMs, () => { settle({ kind: 'late' }); });
       gone.addEventListener('abort', () => { settle({ kind: 'gone' }); }, { once: true });
-      const request: RouteRequest = {
-        params: call.params,
-        query: queryOf(exchange.query),
-        headers: headersOf(exchange),
-        body: call.body,
-        user: { name: actorOf(subject) },
-        time: new Date(clock.now()).toISOString(),
-        ...clientsOf(plugin, { subject, requestId }),
-        signal: controller.signal,
-        log: loggerOf(plugin),
-      };
+      const request = routeRequest(exchange, { ...call, now: clock.now(), clients: clientsOf(plugin, exchange), log: loggerOf(plugin) });
       // Called within a promise, so that a handler that throws at once is one that rejects.
-      Promise.resolve(request).then(call.handler).then((result) => { settle({ kind: 'answered', result }); }, (error: unknown) => { settle({ kind: 'failed', error }); });
+      Promise.resolve(request).then(handler).then((result) => { settle({ kind: 'answered', result }); }, (error: unknown) => { settle({ kind: 'failed', error }); });
     });
   }
 }
 
-type Call = { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly handler: RouteHandler };
 type Settled = { readonly kind: 'answered'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' } | { readonly kind: 'gone' };
+type Streaming = { readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown>; readonly calling: AbortController };
+
+function notStarted({ plugin }: Mount): Problem {
+  return problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 });
+}
+
+/** Whatever was thrown, as the log shows it. */
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+/** Which call it was, for the log. */
+function told({ requestId, info: { path } }: Exchange, { mount: { plugin }, endpoint }: PluginRoute): Readonly<Record<string, unknown>> {
+  return { plugin, requestId, path, route: `${endpoint.method} ${endpoint.path}` };
+}
 
 /** What a visitor may not do through a client they might do once they have logged in. */
 function knownOrNot(refused: Problem, { kind }: Subject): Problem {
   return refused.reason === 'forbidden' && kind === 'visitor' ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] }) : refused;
-}
-
-/** A merge patch is what a client's `patch` takes, so a route may be sent one under its own name. */
-const patchTypes = ['application/merge-patch+json', 'application/json'];
-
-/** Decoded JSON; undefined without a body, whatever its media type then says. */
-async function bodyOf({ req, method }: Exchange): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: Answer }> {
-  const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
-  const body = await readBody(req);
-  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
-  if (body.value.length === 0) return { ok: true, value: undefined };
-  if (!media.ok) return { ok: false, answer: refusal(media.problem) };
-  const json = decodeBody(body.value);
-  return json.ok ? json : { ok: false, answer: json.problem === undefined ? taken : refusal(json.problem) };
-}
-
-function queryOf(query: URLSearchParams): RouteRequest['query'] {
-  return Object.fromEntries([...new Set(query.keys())].map((name) => {
-    const [first = '', ...more] = query.getAll(name);
-    return [name, more.length === 0 ? first : [first, ...more]];
-  }));
-}
-
-/** Credentials are the platform's business: a plugin acts through its clients. */
-function headersOf({ req }: Exchange): RouteRequest['headers'] {
-  const { authorization: _authorization, cookie: _cookie, ...headers } = req.headers;
-  return headers;
 }

@@ -71,3 +71,13 @@ export function patternProblem(pattern: string): string | undefined {
   }
   return undefined;
 }
+
+/** Of two patterns for one path the one that says more counts: a plain segment before a parameter, from the left. */
+export function bySpecificity(left: { readonly path: string }, right: { readonly path: string }): number {
+  const [ours, theirs] = [left.path.split('/'), right.path.split('/')];
+  for (const [place, segment] of ours.entries()) {
+    const difference = Number(segment.startsWith('{')) - Number(theirs[place]?.startsWith('{') === true);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -95,6 +95,12 @@ function resourceOf(path: string): ReturnType<typeof placeOf> {
   return placeOf(path.split('/').filter((segment) => segment !== ''));
 }
 
+/** The head of a plugin's server-sent events. A proxy that collects an answer before it passes it on would keep them from coming. */
+export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
+  const all = new Map([['cache-control', 'no-store'], ['x-accel-buffering', 'no'], ...headers, ['content-type', 'text/event-stream'], ['x-content-type-options', 'nosniff'], ['x-request-id', requestId]]);
+  return [...all].flat();
+}
+
 async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
   const timer = holdMsMax === undefined ? undefined : clock.after(holdMsMax, () => {
     log.warn('a streamed answer took too long to be read and was cut off', { requestId, holdMsMax });

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax } from '../limits.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import type { WatchPlan } from '../watch/watch-plan.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from './exchange.ts';
-import { problem, type Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { sendProblem, type Edge } from './send.ts';
-import { responseOn } from './socket-response.ts';
+import { refuseUpgrade, SocketUpgrades } from './socket-upgrades.ts';
 import { refusalProblem } from './watch-ending.ts';
-import { SocketUpgrades } from './watch-socket.ts';
+import { SocketSink } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
 import type { WatchEndpoints, WatchRequest } from './watching.ts';
 
@@ -27,7 +28,7 @@ type Admission = { readonly ok: true; readonly value: WatchPlan } | { readonly o
 
 class HubEndpoints {
   readonly #dependencies: WatchEndpointsDependencies;
-  readonly #upgrades = new SocketUpgrades();
+  readonly #upgrades = new SocketUpgrades({ messageBytesMax: watchClientFrameBytesMax, fragmentsMax: watchClientFragmentsMax, chunksMax: watchClientChunksMax });
 
   constructor(dependencies: WatchEndpointsDependencies) {
     this.#dependencies = dependencies;
@@ -57,27 +58,20 @@ class HubEndpoints {
   upgrade(request: WatchRequest, req: IncomingMessage, { socket, head }: { readonly socket: Duplex; readonly head: Buffer }): void {
     const admission = this.#admit(request, undefined);
     if (!admission.ok) {
-      this.#refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem);
+      refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem, this.#dependencies);
       return;
     }
-    const refused = this.#upgrades.accept(req, socket, head, (sink, webSocket) => {
-      const watcher = this.#dependencies.hub.open(admission.value, sink);
+    const refused = this.#upgrades.accept(req, socket, head, (webSocket) => {
+      const watcher = this.#dependencies.hub.open(admission.value, new SocketSink(webSocket, socket));
       webSocket.once('close', () => { watcher.gone(); });
     });
-    if (refused !== undefined) this.#refuseUpgrade({ req, socket, requestId: request.requestId }, problem('bad-request', refused, { headers: ['Sec-WebSocket-Version', '13'] }));
+    if (refused !== undefined) refuseUpgrade({ req, socket, requestId: request.requestId }, refused, this.#dependencies);
   }
 
   #admit(request: WatchRequest, resumed: string | undefined): Admission {
     const decoded = decodeWatchQuery(request, resumed);
     const refusal = this.#dependencies.hub.refusal();
     return decoded.ok && refusal !== undefined ? { ok: false, problem: refusalProblem(refusal) } : decoded;
-  }
-
-  /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
-  #refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem): void {
-    socket.on('error', () => undefined);
-    const response = responseOn(socket, req);
-    if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, this.#dependencies);
   }
 }
 

@@ -1,16 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 
-import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax, watchKeepAliveMs, watchSocketCloseMs } from '../limits.ts';
 import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
 import type { Sink } from '../watch/watcher.ts';
+import { closeReason, Pings } from './socket-upgrades.ts';
 import { endings, errorEvent } from './watch-ending.ts';
 import { drainOf } from './watch-stream.ts';
-
-/** The subprotocol that Kubernetes' clients ask for beside a token. Another one is not confirmed, as it would be a promise. */
-const knownSubprotocol = 'base64.binary.k8s.io';
 
 const textFrame = 0x81;
 const frameEnd = Buffer.from('}');
@@ -37,53 +33,17 @@ export function frameHeader(payloadBytes: number): Buffer {
   return header;
 }
 
-const serverOptions = {
-  noServer: true,
-  clientTracking: false,
-  perMessageDeflate: false,
-  maxPayload: watchClientFrameBytesMax,
-  maxFragments: watchClientFragmentsMax,
-  maxBufferedChunks: watchClientChunksMax,
-  /** The library's own timer: it only ever cuts a connection whose peer does not answer a close. */
-  closeTimeout: watchSocketCloseMs,
-  handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
-} as const;
-
-/** Turns upgrade requests into sockets. */
-export class SocketUpgrades {
-  readonly #server = new WebSocketServer(serverOptions);
-  /** What is wrong with the handshake at hand; undefined between two of them. */
-  #refused: string | undefined;
-
-  constructor() {
-    // Listened to, the library leaves the answer to us.
-    this.#server.on('wsClientError', ({ message }) => { this.#refused = message; });
-  }
-
-  /** Calls `opened` within this call, or returns why the handshake is none; the connection is then as it was. */
-  accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (sink: SocketSink, webSocket: WebSocket) => void): string | undefined {
-    this.#refused = undefined;
-    this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // A peer that breaks the protocol is closed with its code by the library, and one that vanishes by `close`.
-      webSocket.on('error', () => undefined);
-      opened(new SocketSink(webSocket, socket), webSocket);
-    });
-    return this.#refused;
-  }
-}
-
 /** A watch over a WebSocket. Frames go to the connection itself, whole, so the library's control frames fall between them. */
 export class SocketSink implements Sink {
   readonly encoding = webSocketFrames;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
-  /** When the first of the pings was sent that have no answer yet. */
-  #unansweredSince: number | undefined;
+  readonly #pings: Pings;
 
   constructor(webSocket: WebSocket, socket: Duplex) {
     this.#webSocket = webSocket;
     this.#socket = socket;
-    webSocket.on('pong', () => { this.#unansweredSince = undefined; });
+    this.#pings = new Pings(webSocket);
   }
 
   write(frames: Uint8Array): void {
@@ -100,12 +60,11 @@ export class SocketSink implements Sink {
   }
 
   keepAlive(now: number): void {
-    this.#unansweredSince ??= now;
-    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+    this.#pings.send(now);
   }
 
   isUnresponsive(now: number): boolean {
-    return this.#unansweredSince !== undefined && now - this.#unansweredSince >= 2 * watchKeepAliveMs;
+    return this.#pings.areUnanswered(now);
   }
 
   end(ending: Ending): void {
@@ -118,9 +77,4 @@ export class SocketSink implements Sink {
     if (ending.reason === 'unresponsive') this.#webSocket.terminate();
     else this.#webSocket.close(endings[ending.reason].closeCode, closeReason(ending.detail));
   }
-}
-
-/** A close frame holds at most 125 bytes, two of them the code. Details are ASCII but for what a client sent itself. */
-function closeReason(detail: string): string {
-  return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);
 }

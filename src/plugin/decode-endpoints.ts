@@ -1,6 +1,7 @@
 import { routesPerPluginMax } from '../limits.ts';
 import { subdomainProblem } from '../resource/names.ts';
 import { isMembers } from '../resource/schema-check.ts';
+import { decodeRouteSchemas } from './decode-route-schemas.ts';
 import type { Endpoints, RouteEndpoint, SocketEndpoint } from './endpoints.ts';
 import type { RouteHandler, SocketHandler } from './plugin.ts';
 
@@ -68,7 +69,8 @@ function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]):
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
-  return { method, path, handler, ...summaryOf(route, at, problems) };
+  // Named as people know it, not by its place.
+  return { method, path, handler, ...summaryOf(route, at, problems), ...decodeRouteSchemas(route, { at: `${method} ${path}`, method, problems }) };
 }
 
 function decodeSocket(socket: unknown, { at, prefix }: Place, problems: string[]): SocketEndpoint | undefined {

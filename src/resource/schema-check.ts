@@ -17,16 +17,24 @@ const keywordsWithSchemasByName = new Set(['properties', 'patternProperties', 'd
 
 /** What a JSON Schema compiler would not refuse and the platform must: size, references to elsewhere, hostile patterns. */
 export function checkSchema(input: unknown): CheckedSchema {
+  return check(input, () => []);
+}
+
+/** The same of a type's schema, which describes the members of its objects. */
+export function checkTypeSchema(input: unknown): CheckedSchema {
+  return check(input, ({ type, properties }) => [
+    ...(type === undefined || type === 'object' ? [] : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
+    ...platformMembers.filter((member) => isMembers(properties) && Object.hasOwn(properties, member)).map((member) => `properties.${member}: is the platform's own and must not be declared`),
+  ]);
+}
+
+function check(input: unknown, more: (schema: Schema) => readonly string[]): CheckedSchema {
   const copied = plainCopy(input);
   if (typeof copied === 'string') return { ok: false, problems: [copied] };
   const { $id: _id, ...schema } = copied;
   const found: Findings = { problems: [], extensions: new Set() };
   if (schema['$schema'] !== undefined && schema['$schema'] !== dialect) found.problems.push(`$schema: must be ${dialect}`);
-  if (schema['type'] !== undefined && schema['type'] !== 'object') found.problems.push('type: must be "object" at the top: it describes the object\'s members, usually spec and status');
-  const { properties } = schema;
-  for (const member of platformMembers) {
-    if (isMembers(properties) && Object.hasOwn(properties, member)) found.problems.push(`properties.${member}: is the platform's own and must not be declared`);
-  }
+  found.problems.push(...more(schema));
   walk(schema, '', found);
   return found.problems.length === 0 ? { ok: true, schema, extensions: found.extensions } : { ok: false, problems: found.problems };
 }

@@ -4,7 +4,7 @@ import formatsModule from 'ajv-formats';
 
 import { validationErrorsMax } from '../limits.ts';
 import type { Violation } from './resource-type.ts';
-import { checkSchema, isMembers, type Schema } from './schema-check.ts';
+import { checkSchema, checkTypeSchema, isMembers, type Schema } from './schema-check.ts';
 import { explain, type Explained } from './schema-violations.ts';
 
 /**
@@ -27,29 +27,47 @@ export type SchemaResult = CompiledSchema | { readonly ok: false; readonly probl
 type Members = Readonly<Record<string, unknown>>;
 
 export function compileSchema(input: unknown): SchemaResult {
+  const checked = checkTypeSchema(input);
+  if (!checked.ok) return checked;
+  const judge = judgeOf(withPlatformMembers(checked.schema), checked.extensions);
+  if (typeof judge === 'string') return { ok: false, problems: [judge] };
+  return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge(object)), prune: (object) => prune(object, judge) };
+}
+
+/** The same of any value: what a custom API is asked and answers. */
+export type CompiledValueSchema =
+  | { readonly ok: true; readonly schema: Schema; readonly violations: (value: unknown) => readonly Violation[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export function compileValueSchema(input: unknown): CompiledValueSchema {
   const checked = checkSchema(input);
   if (!checked.ok) return checked;
-  const whole = withPlatformMembers(checked.schema);
+  const judge = judgeOf(checked.schema, checked.extensions);
+  return typeof judge === 'string' ? { ok: false, problems: [judge] } : { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge(value)) };
+}
+
+type Judge = (value: unknown) => readonly Explained[];
+
+/** Every broken rule of a value, or why the schema cannot be compiled. */
+function judgeOf(schema: Schema, extensions: ReadonlySet<string>): Judge | string {
   let first: ValidateFunction;
   try {
-    first = compileWith(firstError, whole, checked.extensions);
+    first = compileWith(firstError, schema, extensions);
   } catch (error) {
-    return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
+    return error instanceof Error ? error.message : String(error);
   }
-  // Most objects are valid: the validator that goes on after an error is made when one first needs it.
+  // Most values are valid: the validator that goes on after an error is made when one first needs it.
   let every: ValidateFunction | undefined;
-  const explained = (object: Members): readonly Explained[] => {
-    const errors = failuresOf(first, object);
-    if (errors.length === 0 || isLarge(object)) return explain(errors);
-    every ??= compileWith(everyError, whole, checked.extensions);
-    return explain(failuresOf(every, object));
+  return (value) => {
+    const errors = failuresOf(first, value);
+    if (errors.length === 0 || isLarge(value)) return explain(errors);
+    every ??= compileWith(everyError, schema, extensions);
+    return explain(failuresOf(every, value));
   };
-  return {
-    ok: true,
-    schema: checked.schema,
-    violations: (object) => explained(object).slice(0, validationErrorsMax).map(({ pointer, detail }) => ({ pointer, detail })),
-    prune: (object) => prune(object, explained),
-  };
+}
+
+function violationsOf(explained: readonly Explained[]): readonly Violation[] {
+  return explained.slice(0, validationErrorsMax).map(({ pointer, detail }) => ({ pointer, detail }));
 }
 
 const options = {
@@ -93,21 +111,21 @@ function withPlatformMembers(schema: Schema): Schema {
   return { ...schema, type: 'object', properties: { ...properties, apiVersion: true, kind: true, metadata: true }, ...closed };
 }
 
-function failuresOf(validate: ValidateFunction, object: Members): readonly ErrorObject[] {
+function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
   try {
-    if (validate(object)) return [];
+    if (validate(value)) return [];
   } catch (error) {
     // A reference that leads back to itself without a step into the object, for example.
-    const message = `the schema of its type cannot judge it: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `its schema cannot judge it: ${error instanceof Error ? error.message : String(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
   return validate.errors ?? [];
 }
 
-/** Values an object may hold for all its errors to be collected: past it the first one answers, as each takes memory. */
+/** Values a value may hold for all its errors to be collected: past it the first one answers, as each takes memory. */
 const collectedValuesMax = 10_000;
 
-function isLarge(object: Members): boolean {
+function isLarge(whole: unknown): boolean {
   let left = collectedValuesMax;
   const count = (value: unknown): void => {
     left -= 1;
@@ -117,14 +135,14 @@ function isLarge(object: Members): boolean {
       count(inner);
     }
   };
-  count(object);
+  count(whole);
   return left < 0;
 }
 
 /** Dropping a member can uncover another unknown one (a `oneOf` then takes another branch), but not often. */
 const pruneRoundsMax = 64;
 
-function prune(object: Members, explained: (object: Members) => readonly Explained[]): { readonly object: Members; readonly unknown: readonly string[] } {
+function prune(object: Members, explained: Judge): { readonly object: Members; readonly unknown: readonly string[] } {
   const unknown: string[] = [];
   let pruned = object;
   for (let round = 0; round < pruneRoundsMax; round += 1) {

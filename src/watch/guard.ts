@@ -1,18 +1,23 @@
+import type { ApiRequest } from '../auth/permission-reader.ts';
 import type { Subject } from '../command/subject.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { watchGuardMs } from '../limits.ts';
-import { resourceRequest, type ResourceRequest } from '../resource/request-path.ts';
+import { resourceRequest } from '../resource/request-path.ts';
 import type { WatchHub } from './hub.ts';
+
+export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
 export type WatchGuardDependencies = {
   readonly hub: Pick<WatchHub, 'recheck'>;
+  /** Whatever else outlives its request: ends what `allows` does not allow any more. */
+  readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
   /** Whether this subject may still make this request: its credential counts, and a rule allows it. */
-  readonly allows: (subject: Subject, request: ResourceRequest) => boolean;
+  readonly allows: Allows;
 };
 
 /**
- * A watch outlives the request that began it, so what allowed it is asked again: in the turn in which rights change, and
+ * A watch outlives the request that began it, as does a stream of a plugin's, so what allowed it is asked again: in the turn in which rights change, and
  * every few seconds for credentials that simply run out (decision 5.5).
  */
 export class WatchGuard {
@@ -24,9 +29,10 @@ export class WatchGuard {
     this.#timer = this.#await();
   }
 
-  /** Ends every watch that is not allowed any more. */
+  /** Ends every watch and every stream that is not allowed any more. */
   recheck(): void {
-    const { hub, allows } = this.#dependencies;
+    const { hub, recheckStreams, allows } = this.#dependencies;
+    recheckStreams?.(allows);
     hub.recheck(({ type, name, subject }) => {
       const { group, version, plural: resource } = type;
       return allows(subject, resourceRequest('watch', { group, version, resource, ...(name === undefined ? {} : { name }) }));

@@ -2,8 +2,7 @@ import t from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { watchGuardMs } from '../../src/limits.ts';
-import type { ResourceRequest } from '../../src/resource/request-path.ts';
-import { WatchGuard } from '../../src/watch/guard.ts';
+import { WatchGuard, type Allows } from '../../src/watch/guard.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -14,7 +13,7 @@ import { RecordingSink } from './recording-sink.ts';
 const type = widgetType();
 const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
 
-function given(allows: (subject: Subject, request: ResourceRequest) => boolean) {
+function given(allows: Allows) {
   const clock = new FakeClock();
   const log = new MemoryLog();
   const objects = new MemoryObjects(log, clock, [type]);

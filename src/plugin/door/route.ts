@@ -59,6 +59,8 @@ export type RouteDeclaration = {
 export type PluginSocket = {
   /** Text as it is, bytes as a binary message, anything else as JSON. False: too much waits to be sent, and this was not taken. */
   send(message: unknown): boolean;
+  /** Resolves once everything sent is on its way, or the socket is closed. */
+  drained(): Promise<void>;
   /** Messages as they come: text as a string. Ends when the socket closes. */
   readonly messages: AsyncIterable<string | Uint8Array>;
   /** A code of 1000 or 3000–4999 (RFC 6455, 7.4). */

@@ -1,0 +1,64 @@
+import type { Duplex } from 'node:stream';
+
+import type { Clock } from '../base/clock.ts';
+import type { SocketEndpoint } from '../plugin/endpoints.ts';
+import type { Client, PluginLogger } from '../plugin/plugin.ts';
+import { taken, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { routeRequest, type Caller } from './plugin-request.ts';
+import { decodeRefusal } from './plugin-response.ts';
+import { SocketConnection } from './plugin-socket.ts';
+import type { Mount, OpenStreams } from './plugin-streams.ts';
+import type { Edge } from './send.ts';
+import { refuseUpgrade, type SocketUpgrades } from './socket-upgrades.ts';
+
+/** The connection of a request that asked to leave HTTP. */
+export type Upgraded = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void; readonly edge: Edge };
+
+type SocketCall = {
+  readonly exchange: Exchange;
+  readonly mount: Mount;
+  readonly endpoint: SocketEndpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly upgraded: Upgraded;
+};
+
+type SocketCallDependencies = {
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
+  readonly streams: OpenStreams;
+  readonly upgrades: SocketUpgrades;
+};
+
+/** Takes the connection over and lets the plugin serve it. It was authorized, and admitted in this turn. */
+export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
+  const { exchange: { req, requestId, subject, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
+  const { upgrades, streams, clock } = dependencies;
+  release();
+  const refused = upgrades.accept(req, socket, head, (webSocket) => {
+    const calling = new AbortController();
+    const connection = new SocketConnection({ mount, subject, request, webSocket, socket, now: clock.monotonic(), streams, onOver: () => { calling.abort(); } });
+    void run(call, connection, { ...dependencies, signal: calling.signal });
+  });
+  if (refused !== undefined) refuseUpgrade({ req, socket, requestId }, refused, edge);
+  return taken;
+}
+
+/** The handler is foreign code: it may throw at once or later, and need not end. */
+async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { clock, log, loggerOf, clientsOf, signal }: SocketCallDependencies & { readonly signal: AbortSignal }): Promise<void> {
+  try {
+    const request = routeRequest(exchange, { params, body: undefined, now: clock.now(), clients: clientsOf(plugin, exchange), signal, log: loggerOf(plugin) });
+    await endpoint.handler(connection.pluginSocket, request);
+    connection.end({ reason: 'done', detail: '' });
+  } catch (error) {
+    const refused = decodeRefusal(error);
+    // Whose socket is gone may well fail for that.
+    const isTold = !connection.isOver && refused === undefined;
+    const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: error instanceof Error ? error.stack : String(error) };
+    if (isTold) log.error('a plugin socket failed', told);
+    else log.debug('a plugin socket ended with an error', told);
+    connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
+  }
+}

@@ -1,0 +1,157 @@
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+
+import { watchKeepAliveMs } from '../limits.ts';
+import type { PluginSocket } from '../plugin/plugin.ts';
+import {
+  pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,
+} from './route-limits.ts';
+import { streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding } from './plugin-streams.ts';
+import { SocketInbox } from './socket-inbox.ts';
+import { closeReason, Pings } from './socket-upgrades.ts';
+import { drainOf } from './watch-stream.ts';
+
+export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
+  readonly webSocket: WebSocket;
+  readonly socket: Duplex;
+  readonly now: number;
+  readonly streams: OpenStreams;
+  /** Called once it is over, whoever ended it. */
+  readonly onOver: () => void;
+};
+
+/** A WebSocket that a plugin serves. What either side does not take in is bounded: reading pauses, and `send` says no. */
+export class SocketConnection implements OpenStream {
+  readonly mount: OpenStream['mount'];
+  readonly subject: OpenStream['subject'];
+  readonly request: OpenStream['request'];
+  /** The plugin's view of it. */
+  readonly pluginSocket: PluginSocket;
+  readonly #parts: SocketParts;
+  readonly #pings: Pings;
+  readonly #inbox: SocketInbox;
+  #isOver = false;
+  #pingedAt: number;
+  /** Of the last beat: messages come between two of them. */
+  #now: number;
+  /** Since when nothing is read, as the plugin has not asked for what came. */
+  #pausedSince: number | undefined;
+  /** Bytes not taken since one was. */
+  #refusedBytes = 0;
+  /** Since when the peer has taken none of what waits to be sent, and how much it had taken by then. */
+  #unsentSince: number | undefined;
+  #sentBytes = 0;
+  #takenBytes = 0;
+
+  /** Opens it: it must have been admitted in this turn. */
+  constructor(parts: SocketParts) {
+    const { webSocket, now } = parts;
+    this.mount = parts.mount;
+    this.subject = parts.subject;
+    this.request = parts.request;
+    this.#parts = parts;
+    this.#pings = new Pings(webSocket);
+    this.#inbox = new SocketInbox(() => { this.#readOn(); });
+    this.#pingedAt = now;
+    this.#now = now;
+    const { messages } = this.#inbox;
+    // Bound, so that a plugin may take them apart; and nothing of the connection itself is in the plugin's hands.
+    this.pluginSocket = {
+      messages,
+      send: (message) => this.#send(message),
+      drained: async () => { await drainOf(parts.socket); },
+      close: (code, reason) => { this.#closeAs(code, reason); },
+    };
+    webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
+    webSocket.once('close', () => { this.#over(); });
+    parts.streams.add(this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  beat(now: number): void {
+    this.#now = now;
+    const { bufferedAmount } = this.#parts.webSocket;
+    const takenBytes = this.#sentBytes - bufferedAmount;
+    this.#unsentSince = bufferedAmount === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
+    this.#takenBytes = takenBytes;
+    if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'pings were not answered' });
+    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
+    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now)) this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read what is sent to it` });
+    else if (now - this.#pingedAt > watchKeepAliveMs - streamBeatMs) this.#ping(now);
+  }
+
+  end({ reason, detail }: StreamEnding): void {
+    if (!this.#over()) return;
+    const { webSocket } = this.#parts;
+    if (reason === 'unresponsive') webSocket.terminate();
+    else webSocket.close(streamEndings[reason], closeReason(detail));
+  }
+
+  /** While nothing is read no answer to a ping is, either. */
+  #ping(now: number): void {
+    this.#pingedAt = now;
+    if (this.#pausedSince === undefined) this.#pings.send(now);
+  }
+
+  #receive(data: WebSocket.RawData, isBinary: boolean): void {
+    if (this.#isOver) return;
+    // One buffer, as the socket's `binaryType` is left as it is.
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
+    this.#inbox.push(isBinary ? bytes : bytes.toString('utf8'));
+    if (!this.#inbox.isFull() || this.#pausedSince !== undefined) return;
+    this.#pausedSince = this.#now;
+    this.#parts.webSocket.pause();
+  }
+
+  #readOn(): void {
+    this.#pausedSince = undefined;
+    this.#pings.forget();
+    this.#parts.webSocket.resume();
+  }
+
+  #send(message: unknown): boolean {
+    const { webSocket } = this.#parts;
+    const isBinary = message instanceof Uint8Array;
+    const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
+    if (typeof text !== 'string' && !isBinary) throw new TypeError(`${typeof message} cannot be sent: it is not JSON`);
+    const bytes = isBinary ? message : Buffer.from(String(text));
+    if (bytes.length > pluginSocketMessageBytesMax) throw new RangeError(`a message must be at most ${String(pluginSocketMessageBytesMax)} bytes, this one has ${String(bytes.length)}`);
+    if (this.#isOver || webSocket.readyState !== WebSocket.OPEN) return false;
+    if (webSocket.bufferedAmount + bytes.length > pluginSocketWaitingBytesMax && webSocket.bufferedAmount > 0) {
+      this.#refusedBytes += bytes.length;
+      if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
+      return false;
+    }
+    this.#refusedBytes = 0;
+    this.#sentBytes += bytes.length;
+    webSocket.send(bytes, { binary: isBinary });
+    return true;
+  }
+
+  #closeAs(code = 1_000, reason = ''): void {
+    if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999)) throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
+    if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123) throw new RangeError('a reason to close is at most 123 bytes of text');
+    if (this.#over()) this.#parts.webSocket.close(code, reason);
+  }
+
+  /** False when it was over already. */
+  #over(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    const { webSocket, streams, onOver } = this.#parts;
+    streams.delete(this);
+    this.#inbox.close();
+    // What still comes is dropped; unread, the answer to our close would not be seen.
+    if (this.#pausedSince !== undefined) webSocket.resume();
+    this.#pausedSince = undefined;
+    onOver();
+    return true;
+  }
+}
+
+function hasPassed(since: number | undefined, limitMs: number, now: number): boolean {
+  return since !== undefined && now - since >= limitMs;
+}

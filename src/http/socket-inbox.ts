@@ -1,0 +1,55 @@
+import { pluginSocketQueuedBytesMax, pluginSocketQueuedMessagesMax } from './route-limits.ts';
+
+type Message = string | Uint8Array;
+
+/**
+ * The messages of one socket that its plugin has not asked for yet. Bounded: `isFull` says that no more should be read, and
+ * `onRoom` that there is room again.
+ */
+export class SocketInbox {
+  readonly #onRoom: () => void;
+  readonly #queued: Message[] = [];
+  #queuedBytes = 0;
+  /** Those who wait for a message, in the order they asked. */
+  readonly #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
+  #isClosed = false;
+  /** One for all who iterate: each message is had once. Whoever leaves a loop leaves the socket open. */
+  readonly messages: AsyncIterable<Message> = { [Symbol.asyncIterator]: () => ({ next: async () => this.#next() }) };
+
+  constructor(onRoom: () => void) {
+    this.#onRoom = onRoom;
+  }
+
+  isFull(): boolean {
+    return this.#queued.length >= pluginSocketQueuedMessagesMax || this.#queuedBytes >= pluginSocketQueuedBytesMax;
+  }
+
+  push(message: Message): void {
+    if (this.#isClosed) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      next({ done: false, value: message });
+      return;
+    }
+    this.#queued.push(message);
+    this.#queuedBytes += message.length;
+  }
+
+  /** What has come is still had; then it ends. */
+  close(): void {
+    this.#isClosed = true;
+    for (const next of this.#waiting.splice(0)) next({ done: true, value: undefined });
+  }
+
+  async #next(): Promise<IteratorResult<Message, undefined>> {
+    const wasFull = this.isFull();
+    const message = this.#queued.shift();
+    if (message !== undefined) {
+      this.#queuedBytes -= message.length;
+      if (wasFull && !this.isFull()) this.#onRoom();
+      return { done: false, value: message };
+    }
+    if (this.#isClosed) return { done: true, value: undefined };
+    return new Promise((resolve) => { this.#waiting.push(resolve); });
+  }
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+
+import { watchKeepAliveMs, watchSocketCloseMs } from '../limits.ts';
+import { problem, type Problem } from './problem.ts';
+import { sendProblem, type Edge } from './send.ts';
+import { responseOn } from './socket-response.ts';
+
+/** The subprotocol that Kubernetes' clients ask for beside a token. Another one is not confirmed, as it would be a promise. */
+const knownSubprotocol = 'base64.binary.k8s.io';
+
+const serverOptions = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  /** The library's own timer: it only ever cuts a connection whose peer does not answer a close. */
+  closeTimeout: watchSocketCloseMs,
+  handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
+} as const;
+
+/** What a client may send: a longer message is closed with 1009, more pieces of one with 1008. */
+export type ClientBounds = {
+  readonly messageBytesMax: number;
+  /** Frames of one message, and chunks that were received and not yet parsed. */
+  readonly fragmentsMax: number;
+  readonly chunksMax: number;
+};
+
+/** Turns upgrade requests into sockets. */
+export class SocketUpgrades {
+  readonly #server: WebSocketServer;
+  /** What is wrong with the handshake at hand; undefined between two of them. */
+  #refused: string | undefined;
+
+  constructor({ messageBytesMax, fragmentsMax, chunksMax }: ClientBounds) {
+    this.#server = new WebSocketServer({ ...serverOptions, maxPayload: messageBytesMax, maxFragments: fragmentsMax, maxBufferedChunks: chunksMax });
+    // Listened to, the library leaves the answer to us.
+    this.#server.on('wsClientError', ({ message }) => { this.#refused = message; });
+  }
+
+  /** Calls `opened` within this call, or returns why the handshake is none; the connection is then as it was. */
+  accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (webSocket: WebSocket) => void): Problem | undefined {
+    this.#refused = undefined;
+    this.#server.handleUpgrade(req, socket, head, (webSocket) => {
+      // A peer that breaks the protocol is closed with its code by the library, and one that vanishes by `close`.
+      webSocket.on('error', () => undefined);
+      opened(webSocket);
+    });
+    return this.#refusal();
+  }
+
+  #refusal(): Problem | undefined {
+    return this.#refused === undefined ? undefined : problem('bad-request', this.#refused, { headers: ['Sec-WebSocket-Version', '13'] });
+  }
+}
+
+/** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
+export function refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem, edge: Edge): void {
+  socket.on('error', () => undefined);
+  const response = responseOn(socket, req);
+  if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, edge);
+}
+
+/** Asks a WebSocket's peer whether it is there, and remembers for how long it has not said so. */
+export class Pings {
+  readonly #webSocket: WebSocket;
+  /** When the first of the pings was sent that have no answer yet. */
+  #unansweredSince: number | undefined;
+
+  constructor(webSocket: WebSocket) {
+    this.#webSocket = webSocket;
+    webSocket.on('pong', () => { this.forget(); });
+  }
+
+  send(now: number): void {
+    this.#unansweredSince ??= now;
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+  }
+
+  /** What was asked counts no more: nobody could have read the answer. */
+  forget(): void {
+    this.#unansweredSince = undefined;
+  }
+
+  areUnanswered(now: number): boolean {
+    return this.#unansweredSince !== undefined && now - this.#unansweredSince >= 2 * watchKeepAliveMs;
+  }
+}
+
+/** A close frame holds at most 125 bytes, two of them the code. Details are ASCII but for what a client sent itself. */
+export function closeReason(detail: string): string {
+  return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);
+}
