@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { watchKeepAliveMs, watchStreamEndMs } from '../limits.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
 import { streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding } from './plugin-streams.ts';
+import { thrownMessage } from './thrown.ts';
 import { drainOf } from './watch-stream.ts';
 
 const keepAlive = Buffer.from(':\n\n');
@@ -136,7 +137,7 @@ function frameOf(result: unknown): Frame | 'done' {
     const bytes = Buffer.from(text);
     return bytes.length > pluginEventBytesMax ? { problem: `it yielded an event of ${String(bytes.length)} bytes, and ${String(pluginEventBytesMax)} are the most` } : { bytes };
   } catch (error) {
-    return { problem: `it yielded an event that is not JSON: ${error instanceof Error ? error.message : typeof error}` };
+    return { problem: `it yielded an event that is not JSON: ${thrownMessage(error)}` };
   }
 }
 

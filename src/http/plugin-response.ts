@@ -6,6 +6,7 @@ import type { RouteEndpoint, ValueSchema } from '../plugin/endpoints.ts';
 import type { Violation } from '../resource/resource-type.ts';
 import type { Answer } from './answer.ts';
 import { problem, problems, type Problem } from './problem.ts';
+import { thrownMessage } from './thrown.ts';
 
 /** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
 export type DecodedResponse =
@@ -21,7 +22,7 @@ export function decodeResponse(result: unknown, responses: RouteEndpoint['respon
   try {
     return decode(result, responses);
   } catch (error) {
-    return { kind: 'rubbish', problem: `what it answered cannot be read: ${error instanceof Error ? error.message : describe(error)}` };
+    return { kind: 'rubbish', problem: `what it answered cannot be read: ${thrownMessage(error)}` };
   }
 }
 
@@ -90,7 +91,15 @@ const passing: readonly RejectionReason[] = [
 
 /** Undefined for what is no refusal, or not one in the table's own words: the handler failed. */
 export function decodeRefusal(error: unknown): Problem | undefined {
-  if (!(error instanceof ClientError)) return undefined;
+  try {
+    return error instanceof ClientError ? refusalOf(error) : undefined;
+  } catch {
+    // Looking at what a plugin threw may throw again.
+    return undefined;
+  }
+}
+
+function refusalOf(error: ClientError): Problem | undefined {
   const { message, status, ...said }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
   const reason = passing.find((known) => problems[known].word === said.reason && problems[known].status === status);
   const errors = violationsOf(said.errors);
@@ -150,7 +159,7 @@ function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | unde
     const text: unknown = JSON.stringify(body);
     return typeof text === 'string' ? Buffer.from(text) : `its body is ${describe(typeof body)}`;
   } catch (error) {
-    return `its body is not JSON: ${error instanceof Error ? error.message : describe(error)}`;
+    return `its body is not JSON: ${thrownMessage(error)}`;
   }
 }
 

@@ -17,6 +17,7 @@ import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageByt
 import { bySpecificity, RouteTable, type Found, type Route } from './route-table.ts';
 import { eventStreamHead } from './send.ts';
 import { SocketUpgrades } from './socket-upgrades.ts';
+import { thrownText } from './thrown.ts';
 
 export type PluginRoutesDependencies = {
   readonly clock: Clock;
@@ -138,7 +139,7 @@ export class PluginRoutes implements RouteMounts {
         return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
       case 'failed': {
         const refused = decodeRefusal(outcome.error);
-        return refused === undefined ? this.#failed(exchange, route, { problem: 'it threw', error: textOf(outcome.error) }) : refusal(knownOrNot(refused, exchange.subject));
+        return refused === undefined ? this.#failed(exchange, route, { problem: 'it threw', error: thrownText(outcome.error) }) : refusal(knownOrNot(refused, exchange.subject));
       }
       case 'rubbish': return this.#failed(exchange, route, { problem: outcome.problem, ...(outcome.violations === undefined ? {} : { violations: outcome.violations }) });
     }
@@ -162,7 +163,7 @@ export class PluginRoutes implements RouteMounts {
         new EventStream({
           mount, subject, request, res, iterator, clock, streams: this.#streams,
           onOver: () => { calling.abort(); },
-          onFailed: (what, error) => { log.error('a plugin\'s events failed', { ...told(exchange, route), problem: what, ...(error === undefined ? {} : { error: textOf(error) }) }); },
+          onFailed: (what, error) => { log.error('a plugin\'s events failed', { ...told(exchange, route), problem: what, ...(error === undefined ? {} : { error: thrownText(error) }) }); },
         });
         return taken;
       }
@@ -222,11 +223,6 @@ type Streaming = { readonly headers: ReadonlyMap<string, string>; readonly itera
 
 function notStarted({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 });
-}
-
-/** Whatever was thrown, as the log shows it. */
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
 /** Which call it was, for the log. */

@@ -11,6 +11,7 @@ import { SocketConnection } from './plugin-socket.ts';
 import type { Mount, OpenStreams } from './plugin-streams.ts';
 import type { Edge } from './send.ts';
 import { refuseUpgrade, type SocketUpgrades } from './socket-upgrades.ts';
+import { thrownText } from './thrown.ts';
 
 /** The connection of a request that asked to leave HTTP. */
 export type Upgraded = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void; readonly edge: Edge };
@@ -56,7 +57,7 @@ async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall
     const refused = decodeRefusal(error);
     // Whose socket is gone may well fail for that.
     const isTold = !connection.isOver && refused === undefined;
-    const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: error instanceof Error ? error.stack : String(error) };
+    const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: thrownText(error) };
     if (isTold) log.error('a plugin socket failed', told);
     else log.debug('a plugin socket ended with an error', told);
     connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
