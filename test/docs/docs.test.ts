@@ -76,7 +76,7 @@ function isEndless(command: string): boolean {
   return /watch=true|text\/event-stream/u.test(command) && !command.includes('timeoutSeconds');
 }
 
-for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/operating.md']) {
+for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/reconcilers.md', 'docs/operating.md']) {
   t.test(`what ${path} tells its reader to do works`, async (t) => {
     const markdown = await readPage(path);
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
