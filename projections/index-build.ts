@@ -46,14 +46,22 @@ const sliceRows = listSliceObjectsMax * 4;
 /** Stored objects that an index cannot take, as its function fails on them: how many values are missing, and the first of them. */
 export type Unindexed = { count: number; first?: string; problem?: string };
 
-export async function buildIndex(type: ResourceType, tables: LmdbTables, catchUp: IndexCatchUp, unindexed: Unindexed = { count: 0 }): Promise<TypeIndex> {
-  return buildTypeIndex(type.indexes, entriesOf(type, tables, { catchUp, unindexed }), { pause: nextTurn });
+/** Rows read, of how many there are about: sorting them takes about as long again and is not told. */
+export type BuildProgress = (done: number, total: number) => void;
+
+type Build = { readonly catchUp: IndexCatchUp; readonly unindexed: Unindexed; readonly onProgress?: BuildProgress | undefined };
+
+export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex> {
+  return buildTypeIndex(type.indexes, entriesOf(type, tables, build), { pause: nextTurn });
 }
 
-type Build = { readonly catchUp: IndexCatchUp; readonly unindexed: Unindexed };
+/** Before this many are read it is not worth counting them all. */
+const countedFromRows = sliceRows * 8;
 
-async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, unindexed }: Build): AsyncGenerator<readonly IndexEntry[]> {
+async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, unindexed, onProgress }: Build): AsyncGenerator<readonly IndexEntry[]> {
   let after: string | undefined;
+  let done = 0;
+  let total = 0;
   for (;;) {
     const { entries, stale } = readSlice(type, tables, { after, unindexed });
     const last = entries.at(-1);
@@ -61,6 +69,11 @@ async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, uni
     after = last.name;
     catchUp.advance(after);
     if (stale.length > 0) refresh(type, tables, stale);
+    done += entries.length;
+    if (done >= countedFromRows && onProgress !== undefined) {
+      if (total === 0) total = tables.count(type.key);
+      onProgress(done, total);
+    }
     yield entries;
     await nextTurn();
   }

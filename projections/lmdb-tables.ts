@@ -100,6 +100,18 @@ export class LmdbTables {
     for (const { value } of this.#scans.getRange({ start, end: `${type}0`, limit })) read(value);
   }
 
+  /** Names of a type's objects in order, starting after `after`. */
+  names(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
+    const prefix = `${type}/`;
+    const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
+    return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
+  }
+
+  /** How many objects a type has; it walks over their keys. */
+  count(type: TypeKey): number {
+    return this.#rows.getKeysCount({ start: `${type}/`, end: `${type}0` });
+  }
+
   snapshot(): Snapshot {
     const transaction: Transaction = this.#root.useReadTransaction();
     let held = true;

@@ -9,7 +9,7 @@ import type { ListQuery } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { stampOf } from '../src/log/event-codec.ts';
 import { foldEvent } from './fold-event.ts';
-import { buildIndex, IndexCatchUp, type Unindexed } from './index-build.ts';
+import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
 import { ListPages } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import type { Fold } from './runner.ts';
@@ -129,6 +129,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return { position: this.#position, total: names.length, batches: this.#pages.batches(type, names) };
   }
 
+  /** Names of a type's objects in order, whether or not its indexes are built or it is registered at all. */
+  namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
+    return this.#tables.names(type, page);
+  }
+
   holderOf(type: TypeKey, index: number, key: string | number): string | undefined {
     return this.#ready(type).has(index, key);
   }
@@ -183,11 +188,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them. */
-  async buildIndexes(type: ResourceType): Promise<void> {
+  async buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<void> {
     const catchUp = new IndexCatchUp();
     this.#indexes.set(type.key, { state: 'building', catchUp });
     const unindexed = { count: 0 };
-    const index = await buildIndex(type, this.#tables, catchUp, unindexed);
+    const index = await buildIndex(type, this.#tables, { catchUp, unindexed, onProgress });
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
     // Dropped meanwhile, or begun anew.
     const building = this.#indexes.get(type.key);

@@ -57,9 +57,10 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
     changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, clientOf: (plugin) => pluginClient(plugin, randomUUID()),
   });
   const host = new PluginHost({
-    ...edge, registry, execute: patiently, reader: models, changes: models, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
+    ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
     platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
-    buildIndexes: async (type) => models.buildIndexes(type), closeWatches: (type) => { hub.closeType(type); },
+    namesOf: (type, page) => models.namesOf(type, page),
+    buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });
   return { pluginRoutes, host, reconcilers };
 }

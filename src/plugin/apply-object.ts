@@ -21,8 +21,8 @@ export type ApplyDependencies = {
 };
 
 export type Applied =
-  /** `kept`: pointers of what both the plugin and people changed. */
-  | { readonly ok: true; readonly kept: readonly string[] }
+  /** `kept`: pointers of what both the plugin and people changed. `isNew`: it was not there. */
+  | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
   | { readonly ok: false; readonly detail: string };
 
 export type Application = {
@@ -48,15 +48,35 @@ export async function applyObject(application: Application, dependencies: ApplyD
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
     const step = nextStep(application, dependencies);
-    if (step.command === undefined) return { ok: true, kept: step.kept };
+    if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
     const outcome = await write(application, step.command, dependencies);
-    if (outcome.ok) return { ok: true, kept: step.kept };
+    if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create' };
     rejection = outcome.rejection;
     const waitMs = waitBeforeRetryMs(rejection);
     if (waitMs === undefined) break;
     await delay(dependencies.clock, waitMs);
   }
   return { ok: false, detail: rejection === undefined ? 'it kept changing' : rejectionText(rejection) };
+}
+
+/** Whose an object is, as far as what was last applied of it tells: `changed` by people since. */
+export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
+
+export function appliedState(type: ResourceType, name: string, { reader, domain }: Pick<ApplyDependencies, 'reader' | 'domain'>): AppliedState {
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return 'absent';
+  const key = lastAppliedKey(domain);
+  const current = parseObject(stored.bytes);
+  const base = baseOf(objectAt(current, 'metadata'), key);
+  if (base === undefined) return 'foreign';
+  // Finalizers are reconcilers' as often as people's: they say nothing about who wants the object.
+  return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base)) ? 'ours' : 'changed';
+}
+
+function withoutFinalizers(value: JsonValue): JsonValue {
+  if (!isObject(value) || !isObject(value['metadata'])) return value;
+  const { finalizers: _finalizers, ...metadata } = value['metadata'];
+  return { ...value, metadata };
 }
 
 type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };

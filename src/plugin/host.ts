@@ -1,66 +1,88 @@
-import PQueue from 'p-queue';
-
+import { delay } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
-import type { Execute } from '../execute.ts';
+import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
 import { nameProblem } from '../resource/names.ts';
-import type { ChangeBatch, ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
-import { applyObject, type ApplyDependencies } from './apply-object.ts';
-import { HostedPlugin, type HostedPluginDependencies } from './hosted-plugin.ts';
+import { AppliedObjects, type AppliedObjectsDependencies } from './applied-objects.ts';
+import { routeConflicts, typeConflicts, type RouteOwners } from './conflicts.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { HostedPlugin } from './hosted-plugin.ts';
+import type { IncarnationDependencies } from './incarnation.ts';
+import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
 import { describe, openDoor } from './load-module.ts';
-import { decodeManifest, isVersionInRange, type DecodedManifest } from './manifest.ts';
+import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
+import { decodeManifest } from './manifest.ts';
+import type { PackageStore } from './package-store.ts';
 import { discoverPlugins, readManifest, type PluginFolder } from './plugin-folder.ts';
-import { PluginObjects, type Failure, type Notice } from './plugin-objects.ts';
+import { PluginObjects } from './plugin-objects.ts';
+import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
+import type { Failure } from './plugin-status.ts';
 import { pluginTypeName, type PluginPhase } from './plugin-type.ts';
 import type { PluginLogger } from './plugin.ts';
-import { startOrder } from './start-order.ts';
 
-export type PluginHostDependencies = Omit<HostedPluginDependencies, 'routeOwners'> & {
-  readonly execute: Execute;
-  readonly reader: ObjectReader;
+export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
   readonly changes: ChangeFeed;
+  readonly leadership: Leadership;
   readonly log: PluginLogger;
-  readonly uuid: () => string;
+  /** Where the files of installed plugins come from; absent: none can be installed. */
+  readonly packages?: PackageStore;
   /** Folders of plugin folders; a relative path is the process's. */
   readonly folders: { readonly bundled: readonly string[]; readonly extra: readonly string[] };
 };
 
-/** A start that takes longer than this is told in the status although the last run ended in `started`. */
-const slowStartMs = 500;
+/** How a plugin stands on this node. */
+export type PluginStanding = { readonly name: string; readonly phase: PluginPhase; readonly failure: Failure | undefined };
 
 /**
  * The plugins of this node. `loadTypes` before events are folded, so that rows get their index entries at once; `start` once
- * the read models have caught up. Each plugin fails alone: its reason is in its `Plugin` object, and what it had registered
- * is taken back. From then on the host follows the `Plugin` objects: what they want is what runs.
+ * the read models have caught up. From then on the host follows the `Plugin` objects, the files in plugins' folders and what
+ * plugins need of each other: each plugin is settled by itself, one step at a time, and tells how it stands in its object.
  */
 export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
-  readonly #apply: ApplyDependencies;
   readonly #objects: PluginObjects;
+  readonly #step: PluginStep;
   /** In the order of discovery; names are unique. */
   readonly #plugins = new Map<string, HostedPlugin>();
-  /** One a plugin: its changes take effect one after another. */
-  readonly #queues = new Map<string, PQueue>();
-  /** The generation of each Plugin object that was last acted on. */
-  readonly #generations = new Map<string, unknown>();
-  /** Which plugin has each route, by method and shape of its path. */
-  readonly #routeOwners = new Map<string, string>();
-  #unsubscribe: (() => void) | undefined;
-  /** Changes of Plugin objects take effect one by one; until the start is done they are only remembered. */
-  #isStarted = false;
+  /** Every folder found, by the name of its plugin: one that was uninstalled and is declared again is found there. */
+  readonly #folders = new Map<string, PluginFolder>();
+  readonly #routeOwners: RouteOwners = new Map();
+  readonly #subscriptions: (() => void)[] = [];
+  /** Until `start` changes are only remembered, after `stop` not even that. */
+  #isRunning = false;
 
   /** The type of plugins must be in the registry. */
   constructor(dependencies: PluginHostDependencies) {
-    const { registry, domain, execute, reader, clock, uuid, log } = dependencies;
+    const { registry, domain, log } = dependencies;
     const { group, plural } = pluginTypeName(domain);
     this.#dependencies = dependencies;
-    this.#apply = { execute, reader, clock, domain, uuid };
-    this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, this.#apply, log);
+    this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, dependencies, log);
+    this.#step = new PluginStep({
+      ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
+      enqueue: (plugin) => { this.#enqueue(plugin); },
+      forget: (plugin) => { this.#forget(plugin); },
+    });
   }
 
   /** Every plugin and its phase, for readiness and metrics. */
-  plugins(): readonly { readonly name: string; readonly phase: PluginPhase; readonly failure: Failure | undefined }[] {
-    return [...this.#plugins.values()].map(({ name, phase, failure }) => ({ name, phase, failure }));
+  plugins(): readonly PluginStanding[] {
+    return [...this.#plugins.values()].map(standingOf);
+  }
+
+  /** The plugin of this name lies in a folder of plugins. */
+  hasFolder(name: string): boolean {
+    return this.#folders.has(name);
+  }
+
+  /** The `Plugin` objects, for whoever installs one. */
+  get objects(): PluginObjects {
+    return this.#objects;
+  }
+
+  /** What keeps a plugin that was loaded, and not registered, from being started beside those that are there. */
+  conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
+    const { registry, domain } = this.#dependencies;
+    return [...typeConflicts(types, plugin, registry), ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners })];
   }
 
   /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */
@@ -68,207 +90,187 @@ export class PluginHost {
     const { folders, log } = this.#dependencies;
     const found = await discoverPlugins(folders, (root, error) => { log.error('a folder of plugins cannot be read', { root, error: String(error) }); });
     if (found.some(({ bundled }) => !bundled)) openDoor();
-    const manifests = await Promise.all(found.map(async (folder) => ({ folder, decoded: await this.#decodeManifest(folder) })));
-    for (const { folder, decoded } of manifests) this.#admit(folder, decoded);
-    const wanted = this.#all().filter((plugin) => plugin.failure === undefined && (this.#objects.isEnabled(plugin.name) ?? plugin.manifest?.enabled) !== false);
-    await Promise.all(wanted.map(async (plugin) => { plugin.failure = await plugin.load(); }));
-    for (const plugin of wanted) plugin.failure ??= plugin.registerTypes();
-    for (const plugin of wanted) plugin.failure ??= plugin.announceRoutes();
+    const manifests = await Promise.all(found.map(async (folder) => ({ folder, declared: await this.#declaredName(folder) })));
+    for (const { folder, declared } of manifests) this.#admit(folder, declared);
+    this.#discover();
+    await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
+    const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#step.isEnabled(plugin));
+    await Promise.all(wanted.map(async (plugin) => this.#step.load(plugin)));
+    for (const plugin of wanted) this.#step.fail(plugin, plugin.incarnation?.registerTypes());
+    for (const plugin of wanted) if (plugin.own === undefined) this.#step.fail(plugin, plugin.incarnation?.announceRoutes());
   }
 
-  /** Brings every plugin up. The read models must have caught up, and the indexes of the platform's types be ready. */
+  /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
   async start(): Promise<void> {
-    this.#unsubscribe = this.#dependencies.changes.subscribe((batch) => { this.#notice(batch); });
-    const enabled = (await Promise.all(this.#all().map(async (plugin) => this.#isWanted(plugin)))).filter((plugin) => plugin !== undefined);
-    await this.#buildAll(enabled.filter(({ failure }) => failure === undefined));
-    const { order, cyclic } = startOrder(enabled.map(({ name, manifest }) => ({ name, dependencies: [...manifest?.dependencies.keys() ?? []] })));
-    for (const name of order) {
-      const plugin = must(this.#plugins.get(name), 'the order holds known plugins');
-      const cycle = cyclic.get(name);
-      plugin.failure ??= cycle === undefined ? undefined : { reason: 'DependencyCycle', message: `plugins depend on each other: ${cycle.join(' → ')}` };
-      await this.#bringUp(plugin);
-    }
-    await this.#tellMissing();
-    this.#isStarted = true;
-    for (const plugin of this.#all()) if (this.#generations.get(plugin.name) !== this.#objects.generation(plugin.name)) this.#enqueue(plugin);
+    const { changes, leadership, reconcilers } = this.#dependencies;
+    this.#isRunning = true;
+    this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }), leadership.subscribe((leads) => { if (leads) this.#lead(); }),
+      reconcilers.subscribe((name) => { this.#trouble(name); }));
+    this.#discover();
+    for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
+    await this.settled();
   }
 
-  /** Follows no more changes; resolves when those in progress are done. Nothing is unregistered. */
+  /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */
   async stop(): Promise<void> {
-    this.#unsubscribe?.();
-    for (const queue of this.#queues.values()) queue.clear();
-    await Promise.all([...this.#queues.values()].map(async (queue) => queue.onIdle()));
+    this.#isRunning = false;
+    for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
+    const all = [...this.#plugins.values()];
+    for (const plugin of all) plugin.retry?.cancel();
+    await Promise.all(all.map(async (plugin) => {
+      await plugin.watch?.close();
+      await plugin.running;
+      await plugin.incarnation?.end();
+    }));
   }
 
-  /** Resolves when every change of a Plugin object known by now has taken effect. */
+  /** Resolves when every plugin is at rest: every change of a Plugin object known by now has taken effect. */
   async settled(): Promise<void> {
-    while ([...this.#queues.values()].some((queue) => queue.size > 0 || queue.pending > 0)) {
-      await Promise.all([...this.#queues.values()].map(async (queue) => queue.onIdle()));
-    }
+    for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
   }
 
-  #all(): readonly HostedPlugin[] {
-    return [...this.#plugins.values()];
+  /** Resolves when this node has brought that plugin to rest, or the time is up; undefined: there is none of this name. */
+  async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
+    const timeUp = new AbortController();
+    const atRest = async (): Promise<void> => {
+      for (let running = this.#plugins.get(name)?.running; running !== undefined && !timeUp.signal.aborted; running = this.#plugins.get(name)?.running) await running;
+    };
+    await Promise.race([atRest(), delay(this.#dependencies.clock, timeoutMs, timeUp.signal)]);
+    timeUp.abort();
+    const plugin = this.#plugins.get(name);
+    return plugin === undefined ? undefined : standingOf(plugin);
   }
 
-  async #decodeManifest(folder: PluginFolder): Promise<DecodedManifest> {
+  #running(): readonly Promise<void>[] {
+    return [...this.#plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
+  }
+
+  async #declaredName(folder: PluginFolder): Promise<string> {
     const file = await readManifest(folder);
-    return file.ok ? decodeManifest(file.text, this.#dependencies.domain) : { ok: false, name: undefined, problems: [file.problem] };
+    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : undefined;
+    return (decoded?.ok === true ? decoded.manifest.name : decoded?.name) ?? folder.name;
   }
 
   /** The first folder with a name has it; a second one is told under its folder's name where that is free. */
-  #admit(folder: PluginFolder, decoded: DecodedManifest): void {
-    const { log } = this.#dependencies;
-    const declared = decoded.ok ? decoded.manifest.name : decoded.name ?? folder.name;
-    const twin = this.#plugins.get(declared);
+  #admit(folder: PluginFolder, declared: string): void {
+    const twin = this.#folders.get(declared);
     const name = twin === undefined ? declared : folder.name;
-    if (this.#plugins.has(name) || nameProblem(name) !== undefined) {
-      log.error('a folder holds no plugin that can be named', { folder: folder.path, name: declared, problems: decoded.ok ? [`another folder has this plugin: ${String(twin?.folder.path)}`] : decoded.problems });
+    if (this.#folders.has(name) || nameProblem(name) !== undefined) {
+      this.#dependencies.log.error('a folder holds no plugin that can be named', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin: twin.path }) });
       return;
     }
-    const plugin = new HostedPlugin(name, folder, { ...this.#dependencies, routeOwners: this.#routeOwners });
-    plugin.failure = twin === undefined ? plugin.takeManifest(decoded)
-      : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin.folder.path} already` };
-    this.#plugins.set(name, plugin);
+    this.#folders.set(name, folder);
+    this.#plugins.set(name, new HostedPlugin(name, folder, twin === undefined ? undefined : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin.path} already` }));
   }
 
-  /** Its object is made or brought up to date, and says whether it is to run. */
-  async #isWanted(plugin: HostedPlugin): Promise<HostedPlugin | undefined> {
-    const unwritten = await this.#ensureObject(plugin);
-    plugin.failure ??= unwritten;
-    if (this.#objects.isEnabled(plugin.name) === false) {
-      await this.#switchOff(plugin);
-      return undefined;
+  /** Plugins that are known by their object alone: those of packages, and those whose folder is gone. */
+  #discover(): void {
+    const { namesOf } = this.#dependencies;
+    for (let names = namesOf(this.#objects.key, { after: undefined, limit: eraseBatchObjects }); names.length > 0; names = namesOf(this.#objects.key, { after: names.at(-1), limit: eraseBatchObjects })) {
+      for (const name of names) this.#known(name);
     }
-    if (plugin.failure === undefined && this.#objects.phase(plugin.name) !== 'started') await this.#report(plugin, 'not-started');
+  }
+
+  #known(name: string): HostedPlugin {
+    const known = this.#plugins.get(name);
+    if (known !== undefined) return known;
+    const plugin = new HostedPlugin(name, this.#folders.get(name));
+    this.#plugins.set(name, plugin);
     return plugin;
   }
 
-  async #ensureObject(plugin: HostedPlugin): Promise<Failure | undefined> {
-    const applied = await this.#objects.ensure(plugin.name, plugin.manifest);
-    this.#generations.set(plugin.name, this.#objects.generation(plugin.name));
-    if (!applied.ok) return { reason: 'PluginObjectRefused', message: `its Plugin object could not be written: ${applied.detail}` };
-    plugin.kept.set('Plugin', applied.kept);
-    return undefined;
-  }
-
-  async #buildAll(plugins: readonly HostedPlugin[]): Promise<void> {
-    let told = Promise.resolve();
-    const timer = this.#dependencies.clock.after(slowStartMs, () => {
-      told = Promise.all(plugins.map(async (plugin) => this.#report(plugin, 'not-started'))).then(() => undefined);
-    });
-    await Promise.all(plugins.map(async (plugin) => { plugin.failure ??= await plugin.buildIndexes(); }));
-    timer.cancel();
-    await told;
-  }
-
-  /** With `failure` set it is only told. Whatever goes wrong, even in the platform's own part, is this plugin's alone. */
-  async #bringUp(plugin: HostedPlugin): Promise<void> {
-    const { log } = this.#dependencies;
-    try {
-      plugin.failure ??= await this.#serve(plugin);
-    } catch (error) {
-      plugin.failure = { reason: 'Unexpected', message: describe(error) };
+  /** What lies in its folder, from now on followed; bundled ones change with the platform alone. */
+  async #look(plugin: HostedPlugin): Promise<void> {
+    const { clock } = this.#dependencies;
+    if (plugin.folder !== undefined && plugin.watch === undefined) {
+      plugin.watch = new FolderWatch(plugin.folder.path, { clock, onChange: (digest) => { this.#filesChanged(plugin, digest); } });
+      plugin.folderDigest = await plugin.watch.open(plugin.folder.bundled ? 'once' : 'follow');
     }
-    if (plugin.failure === undefined) {
-      for (const { type, message } of plugin.notices()) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
-      log.info('plugin started', { plugin: plugin.name });
-    } else {
-      plugin.remove();
-      log.error('plugin failed', { plugin: plugin.name, ...plugin.failure });
-    }
-    await this.#report(plugin, plugin.failure === undefined ? 'started' : 'failed');
+    if (!this.#isRunning) await Promise.race([this.#step.refresh(plugin), delay(clock, packageWaitMs)]);
   }
 
-  async #serve(plugin: HostedPlugin): Promise<Failure | undefined> {
-    const failure = (plugin.isRegistered ? undefined : await this.#reload(plugin))
-      ?? this.#dependencyFailure(plugin) ?? await plugin.buildIndexes() ?? await this.#applyObjects(plugin);
-    if (failure === undefined) plugin.serve();
-    return failure;
-  }
-
-  async #reload(plugin: HostedPlugin): Promise<Failure | undefined> {
-    const failure = await plugin.reload();
-    if (failure !== undefined) return failure;
-    return await this.#ensureObject(plugin) ?? plugin.registerTypes() ?? plugin.announceRoutes();
-  }
-
-  #dependencyFailure({ manifest }: HostedPlugin): Failure | undefined {
-    for (const [name, range] of manifest?.dependencies ?? []) {
-      const dependency = this.#plugins.get(name);
-      if (dependency === undefined) return { reason: 'DependencyMissing', message: `it needs the plugin ${name}, which is not there` };
-      if (dependency.phase !== 'started') return { reason: 'DependencyNotStarted', message: `it needs the plugin ${name}, which is ${dependency.phase}` };
-      const version = dependency.manifest?.version;
-      if (!isVersionInRange(version, range)) return { reason: 'DependencyVersion', message: `it needs version ${range} of the plugin ${name}, which is ${version ?? 'without a version'}` };
-    }
-    return undefined;
-  }
-
-  async #applyObjects(plugin: HostedPlugin): Promise<Failure | undefined> {
-    const { registry } = this.#dependencies;
-    const typed = plugin.objects.map((shipped) => ({ shipped, type: registry.all().find(({ type }) => type.apiVersion === shipped.apiVersion && type.kind === shipped.kind)?.type }));
-    const untyped = typed.filter(({ type }) => type === undefined).map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
-    if (untyped.length > 0) return { reason: 'ObjectsRefused', message: untyped.join('; ') };
-    for (const { shipped, type } of typed) {
-      const { name, object, kind, file } = shipped;
-      const applied = await applyObject({ type: must(type, 'objects without a type were refused'), name, object, subject: { kind: 'plugin', name: plugin.name }, plugin: plugin.name, origin: 'plugin' }, this.#apply);
-      if (!applied.ok) return { reason: 'ObjectsRefused', message: `${file}: ${kind} ${name}: ${applied.detail}` };
-      plugin.kept.set(`${kind} ${name}`, applied.kept);
-    }
-    return undefined;
-  }
-
-  async #report(plugin: HostedPlugin, phase: PluginPhase): Promise<void> {
-    plugin.phase = phase;
-    const notices: readonly Notice[] = phase === 'started' ? plugin.notices() : [];
-    await this.#objects.report(plugin.name, { phase, failure: phase === 'failed' ? plugin.failure : undefined, notices });
-  }
-
-  async #switchOff(plugin: HostedPlugin): Promise<void> {
-    plugin.remove();
-    plugin.failure = undefined;
-    await this.#report(plugin, 'stopped');
-  }
-
-  /** Plugin objects whose folder is gone. */
-  async #tellMissing(): Promise<void> {
-    const missing = this.#objects.names().filter((name) => !this.#plugins.has(name));
-    const failure = { reason: 'FolderMissing', message: 'no folder of plugins holds it' };
-    await Promise.all(missing.map(async (name) => this.#objects.report(name, { phase: 'failed', failure, notices: [] })));
+  #filesChanged(plugin: HostedPlugin, digest: string | undefined): void {
+    plugin.folderDigest = digest;
+    this.#enqueue(plugin);
   }
 
   #notice(batch: ChangeBatch): void {
     for (const { type, name } of batch.changes) {
-      const plugin = type === this.#objects.key ? this.#plugins.get(name) : undefined;
-      if (plugin !== undefined && this.#isStarted && this.#objects.generation(name) !== this.#generations.get(name)) this.#enqueue(plugin);
+      if (type !== this.#objects.key) continue;
+      const seen = seenOf(this.#objects.wish(name));
+      if (seen === 'none' && !this.#plugins.has(name)) continue;
+      const plugin = this.#known(name);
+      if (plugin.seen !== seen) this.#enqueue(plugin);
+    }
+  }
+
+  /** Its reconcilers' health is part of how it stands. */
+  #trouble(name: string): void {
+    const plugin = this.#plugins.get(name);
+    if (plugin?.state === 'started') this.#enqueue(plugin);
+  }
+
+  /** What another node wrote last is looked at anew. */
+  #lead(): void {
+    for (const plugin of this.#plugins.values()) {
+      plugin.ensuredDigest = undefined;
+      plugin.isApplied = false;
+      this.#enqueue(plugin);
     }
   }
 
   #enqueue(plugin: HostedPlugin): void {
-    const queue = this.#queues.get(plugin.name) ?? new PQueue({ concurrency: 1 });
-    this.#queues.set(plugin.name, queue);
-    queue.add(async () => this.#settle(plugin)).catch((error: unknown) => {
-      this.#dependencies.log.error('a plugin could not be settled', { plugin: plugin.name, error: String(error) });
-    });
+    if (!this.#isRunning) return;
+    plugin.isDirty = true;
+    plugin.running ??= this.#run(plugin);
   }
 
-  /** One step from what is to what its object wants. */
-  async #settle(plugin: HostedPlugin): Promise<void> {
-    const before = plugin.phase;
-    this.#generations.set(plugin.name, this.#objects.generation(plugin.name));
-    if (this.#objects.isEnabled(plugin.name) !== true) {
-      if (before !== 'stopped') await this.#switchOff(plugin);
-    } else if (before !== 'started' || this.#dependencyFailure(plugin) !== undefined) {
-      plugin.failure = this.#dependencyFailure(plugin);
-      if (plugin.failure === undefined) await this.#report(plugin, 'not-started');
-      await this.#bringUp(plugin);
+  async #run(plugin: HostedPlugin): Promise<void> {
+    // Not within the turn of whoever noticed: a change of many plugins is noticed as one.
+    await Promise.resolve();
+    while (plugin.isDirty && this.#isRunning) {
+      plugin.isDirty = false;
+      try {
+        if (plugin.watch === undefined) await this.#look(plugin);
+        await this.#step.settle(plugin);
+      } catch (error) {
+        this.#dependencies.log.error('a plugin could not be settled', { plugin: plugin.name, error: describe(error) });
+        if (plugin.own?.failure.reason !== 'Unexpected') {
+          this.#step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
+          plugin.isDirty = true;
+        }
+      }
     }
-    if (plugin.phase !== before) this.#all().filter((other) => isAffected(other, plugin.name)).forEach((other) => { this.#enqueue(other); });
+    plugin.running = undefined;
+    this.#tellOthers(plugin);
+  }
+
+  /** Those that need it, those it needs and is to leave first, and those that may now be what they could not be before. */
+  #tellOthers(plugin: HostedPlugin): void {
+    const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
+    const isNews = told !== plugin.told;
+    const isFreed = (plugin.told?.startsWith('started') === true) !== (plugin.state === 'started');
+    plugin.told = told;
+    for (const other of this.#plugins.values()) {
+      if (other === plugin) continue;
+      if (isFreed && other.own?.failure.passing === true) {
+        other.own = undefined;
+        this.#enqueue(other);
+      } else if (needs(other, plugin) ? isNews || other.isWaiting : other.isLeaving && needs(plugin, other)) this.#enqueue(other);
+    }
+  }
+
+  #forget(plugin: HostedPlugin): void {
+    this.#plugins.delete(plugin.name);
+    plugin.retry?.cancel();
+    plugin.watch?.close().catch(() => undefined);
   }
 }
 
-/** It runs on that plugin, or waits for one. */
-function isAffected(plugin: HostedPlugin, dependency: string): boolean {
-  const isWaiting = plugin.failure?.reason.startsWith('Dependency') === true;
-  return plugin.manifest?.dependencies.has(dependency) === true && (plugin.phase === 'started' || isWaiting);
+function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {
+  return manifest?.dependencies.has(name) === true;
+}
+
+function standingOf({ name, state, failure }: HostedPlugin): PluginStanding {
+  return { name, phase: state, failure };
 }

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { Clock } from '../base/clock.ts';
 import { pluginStartMs } from '../limits.ts';
-import { doorHooksUrl, type DoorHooksData } from './door-hooks.ts';
+import { doorHooksUrl, versionMember, type DoorHooksData } from './door-hooks.ts';
 import type { PluginContext } from './plugin.ts';
 
 export type LoadedModule =
@@ -13,15 +13,21 @@ export type LoadedModule =
 
 export type ModuleRequest = {
   readonly path: string;
+  /** The plugin's folder. */
+  readonly folder: string;
   readonly context: PluginContext;
-  /** 0 at first. A module that failed is remembered by the runtime, so each retry is another address. */
-  readonly attempt: number;
+  /** Of the plugin's files, and of each try after one that failed: the runtime remembers a module by its address, failed ones too. */
+  readonly version: string | undefined;
 };
 
-/** Imports a plugin's module. Whatever it does but block the thread (throw, reject, never settle) is an answer here. */
-export async function loadModule({ path, context, attempt }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
+/**
+ * Imports a plugin's module. Whatever it does but block the thread (throw, reject, never settle) is an answer here.
+ * The same version is the same module: its top level runs once, and a default export that is a function at every start. Node
+ * cannot unload modules: each version that was loaded stays in memory until the process ends.
+ */
+export async function loadModule({ path, folder, context, version }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
   const url = pathToFileURL(path);
-  if (attempt > 0) url.searchParams.set('attempt', String(attempt));
+  if (version !== undefined) url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
   const loading = defaultExport(url.href, context).then(
     (exported): LoadedModule => ({ ok: true, exported }),
     (error: unknown): LoadedModule => ({ ok: false, reason: 'ModuleFailed', message: `its module failed: ${describe(error)}` }),

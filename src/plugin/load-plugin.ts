@@ -6,7 +6,7 @@ import { decodeDefinition, type Definition } from './definition.ts';
 import { describe, loadModule } from './load-module.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, type PluginFolder } from './plugin-folder.ts';
-import type { Failure } from './plugin-objects.ts';
+import type { Failure } from './plugin-status.ts';
 import type { PluginLogger } from './plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from './shipped-objects.ts';
 
@@ -19,7 +19,7 @@ export type LoadedPlugin = {
 
 export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
-export type LoadRequest = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly attempt: number };
+export type LoadRequest = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly version: string | undefined };
 
 export type LoadDependencies = {
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export async function loadPlugin(request: LoadRequest, dependencies: LoadDepende
   }
 }
 
-async function load({ folder, manifest, attempt }: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+async function load({ folder, manifest, version }: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
   const { domain, platformVersion, clock, loggerOf, suspects } = dependencies;
   const unfit = platformProblem(manifest, platformVersion);
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
@@ -51,7 +51,7 @@ async function load({ folder, manifest, attempt }: LoadRequest, dependencies: Lo
     const main = await mainPath(folder, manifest.main);
     if (!main.ok) return failed('MainRefused', main.problem);
     suspects.add({ name: manifest.name, folder: folder.path, bundled: folder.bundled });
-    const module = await loadModule({ path: main.path, attempt, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
+    const module = await loadModule({ path: main.path, folder: folder.path, version, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
     if (!module.ok) return failed(module.reason, module.message);
     exported = module.exported;
   }

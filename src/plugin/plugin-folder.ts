@@ -40,7 +40,7 @@ export async function readManifest(folder: PluginFolder): Promise<FileText> {
 }
 
 /** Where objects lie: in the source layout, and in a packed plugin. */
-const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
+export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 
 /** The object files by their path within the plugin, in order of name. */

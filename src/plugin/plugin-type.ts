@@ -1,7 +1,8 @@
+import { lifeStates, type LifeState } from './life.ts';
 import type { TypeDeclaration, TypeName } from './plugin.ts';
 
 /** Where a plugin is (decision 9.2). Its types and routes are served only while it is started. */
-export type PluginPhase = 'not-started' | 'started' | 'stopped' | 'failed';
+export type PluginPhase = LifeState;
 
 export function pluginTypeName(domain: string): TypeName {
   return { group: `plugin.${domain}`, version: 'v1alpha1', plural: 'plugins' };
@@ -43,7 +44,7 @@ const specSchema = {
     homepage: { type: 'string' },
     license: { type: ['array', 'string'] },
     enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
-    deleteData: { type: 'boolean' },
+    deleteData: { type: 'boolean', description: 'When it is deleted, the objects of its types are removed as well.' },
     main: { type: 'string', description: 'The ES module, relative to the plugin\'s folder.' },
     package: {
       description: 'The package its files come from; set by installing. Absent: they lie in a folder of plugins.',
@@ -59,7 +60,25 @@ const specSchema = {
 const statusSchema = {
   type: 'object',
   properties: {
-    phase: { enum: ['not-started', 'started', 'stopped', 'failed'] },
+    phase: { enum: [...lifeStates] },
+    version: { type: 'string', description: 'The version that runs.' },
+    progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of its indexes that are built.' },
+    applied: {
+      description: 'The objects that it made from its files: what a later version no longer declares, and an uninstall, removes.',
+      type: 'array',
+      items: {
+        type: 'object', required: ['apiVersion', 'kind', 'names'],
+        properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, names: { type: 'array', items: { type: 'string' } } },
+      },
+    },
+    types: {
+      description: 'The types it has had: whose objects spec.deleteData removes.',
+      type: 'array',
+      items: {
+        type: 'object', required: ['group', 'version', 'kind', 'singular', 'plural'],
+        properties: { group: { type: 'string' }, version: { type: 'string' }, kind: { type: 'string' }, singular: { type: 'string' }, plural: { type: 'string' } },
+      },
+    },
     conditions: {
       type: 'array',
       items: {

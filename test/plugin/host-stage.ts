@@ -16,6 +16,8 @@ import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
 import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
+import type { PackageStore } from '../../src/plugin/package-store.ts';
+import type { Leadership } from '../../src/plugin/plugin-step.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
 import type { Endpoints } from '../../src/plugin/endpoints.ts';
 import type { MountedReconciler } from '../../src/plugin/reconciler-mounts.ts';
@@ -88,12 +90,15 @@ export type StageOptions = {
   readonly extra?: readonly string[];
   readonly clock?: Clock;
   readonly buildIndexes?: (type: ResourceType, build: () => Promise<void>) => Promise<void>;
+  /** Always leads when absent. */
+  readonly leadership?: Leadership;
+  readonly packages?: PackageStore;
   /** Leaves `start` to the test. */
   readonly onLoaded?: (stage: Stage) => Promise<void>;
 };
 
 export async function openStage(t: Test, options: StageOptions): Promise<Stage> {
-  const { dataDir, clock = systemClock } = options;
+  const { dataDir, clock = systemClock, leadership = { isLeader: () => true, subscribe: () => () => undefined } } = options;
   const registry = new TypeRegistry();
   const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
   const tables = new LmdbTables(join(dataDir, 'read-models'));
@@ -111,7 +116,8 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const logLines: { level: string; message: string; fields: unknown }[] = [];
   const suspects = new Suspects();
   const host = new PluginHost({
-    suspects, registry, execute, reader: models, changes: models, clock, domain, platformVersion: '1.2.0', uuid: randomUUID,
+    suspects, registry, execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
+    ...(options.packages === undefined ? {} : { packages: options.packages }),
     folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines), loggerOf: () => recorder(logLines),
     routes: {

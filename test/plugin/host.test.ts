@@ -205,7 +205,7 @@ t.test('dependants follow what they depend on', async (t) => {
   await stage.close();
 });
 
-t.test('a Plugin whose folder is gone says so, and one deleted is stopped', async (t) => {
+t.test('a Plugin whose folder is gone says so, and one deleted is stopped and let go', async (t) => {
   const place = await placed(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   const first = await open(t, place);
   await first.close();
@@ -214,7 +214,9 @@ t.test('a Plugin whose folder is gone says so, and one deleted is stopped', asyn
   t.match(second.ready('other'), /^FolderMissing: /);
   await second.write(plugins, { type: 'delete', name: 'good', preconditions: {} });
   await second.host.settled();
-  t.equal(second.phase('good'), 'stopped');
+  t.equal(second.phase('good'), 'uninstalling');
+  t.notMatch(second.object(plugins, 'good'), { metadata: { finalizers: Array } });
+  t.same(second.closedWatches, [goods]);
   await second.close();
 });
 
@@ -252,7 +254,7 @@ t.test('bundled plugins may use reserved groups; both shipped ones start', async
   await writePlugins(root, { example: yaml('example'), content: yaml('content') });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [root] });
   t.same(['example', 'content'].map((name) => stage.ready(name).split(':')[0]), ['Started', 'Started']);
-  t.same(stage.registry.all().map(({ type }) => type.key).sort(), [plugins, 'posts.content.svc.run', 'roles', 'widgets.example.com']);
+  t.same(stage.registry.all().map(({ type }) => type.key).sort(), ['comments.content.svc.run', plugins, 'posts.content.svc.run', 'roles', 'widgets.example.com']);
   t.match(stage.routes.get('content')?.routes.map(({ path }) => path), ['/apis/api.content.svc.run/v1alpha1/posts', '/apis/api.content.svc.run/v1alpha1/posts/{name}', '/apis/api.content.svc.run/v1alpha1/tags']);
   await stage.close();
 });

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+
+import { fileComparedBytesMax, filesWatchedMax } from './life-limits.ts';
+import { objectFolders } from './plugin-folder.ts';
+
+/** A file that makes a plugin what it is, as the file system describes it. */
+type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
+
+/** What lies in a plugin's folder, looked at once. `signature` is cheap and changes whenever a file may have. */
+export type FilesLook = { readonly files: readonly FileMark[]; readonly folders: readonly string[]; readonly signature: string };
+
+const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
+
+/** undefined: the folder or its plugin.yaml is not there. */
+export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
+  const files: FileMark[] = [];
+  const folders: string[] = [];
+  const waiting = [''];
+  for (let inner = waiting.shift(); inner !== undefined && files.length < filesWatchedMax; inner = waiting.shift()) {
+    folders.push(join(root, inner));
+    for (const entry of await entriesOf(join(root, inner))) {
+      const path = join(inner, entry.name);
+      if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) waiting.push(path);
+      const mark = entry.isDirectory() || !isPart(path) ? undefined : await stat(join(root, path)).catch(() => undefined);
+      if (mark !== undefined) files.push({ path, size: mark.size, modifiedMs: mark.mtimeMs });
+    }
+  }
+  files.sort((left, right) => (left.path < right.path ? -1 : 1));
+  if (!files.some(({ path }) => path === 'plugin.yaml')) return undefined;
+  return { files, folders, signature: files.map(({ path, size, modifiedMs }) => `${path}\n${String(size)} ${String(modifiedMs)}`).join('\n') };
+}
+
+/** Equal exactly when the plugin is the same: a file that was only touched makes no difference. */
+export async function digestOf(root: string, { files }: FilesLook): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { path, size, modifiedMs } of files) {
+    hash.update(`${path}\0${String(size)}\0`);
+    const content = size > fileComparedBytesMax ? undefined : await readFile(join(root, path)).catch(() => undefined);
+    hash.update(content ?? String(modifiedMs));
+  }
+  return hash.digest('hex');
+}
+
+function isPart(path: string): boolean {
+  return path === 'plugin.yaml' || codeExtensions.has(extname(path)) || objectFolders.some((folder) => path.startsWith(folder + sep));
+}
+
+async function entriesOf(folder: string): ReturnType<typeof readFolder> {
+  return readFolder(folder).catch(() => []);
+}
+
+async function readFolder(folder: string) {
+  return readdir(folder, { withFileTypes: true });
+}

@@ -1,0 +1,292 @@
+import type { AppliedObjects } from './applied-objects.ts';
+import type { HostedPlugin } from './hosted-plugin.ts';
+import { Incarnation, type IncarnationDependencies } from './incarnation.ts';
+import { eraseRetryMs, progressToldMs, slowStartMs } from './life-limits.ts';
+import { eventFor, holding, life, type Desire, type LifeState, type Transition } from './life.ts';
+import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
+import { dependencyVerdict } from './plugin-dependencies.ts';
+import type { PackageRef } from './package-store.ts';
+import { refreshFiles, type PluginSourceDependencies } from './plugin-source.ts';
+import type { PluginObjects, PluginWish } from './plugin-objects.ts';
+import type { Failure } from './plugin-status.ts';
+
+/** Whether this node does what only one of several needs to do. */
+export type Leadership = {
+  isLeader(): boolean;
+  /** Calls `listener` when that changes. */
+  subscribe(listener: (leads: boolean) => void): () => void;
+};
+
+export type PluginStepDependencies = LoadDependencies & IncarnationDependencies & PluginSourceDependencies & {
+  readonly objects: PluginObjects;
+  readonly applied: AppliedObjects;
+  readonly leadership: Pick<Leadership, 'isLeader'>;
+  /** All plugins of this node. */
+  readonly plugins: ReadonlyMap<string, HostedPlugin>;
+  readonly enqueue: (plugin: HostedPlugin) => void;
+  readonly forget: (plugin: HostedPlugin) => void;
+};
+
+/** What is wanted of a plugin, and why it is not to run where something keeps it from that. */
+type Wanted = { readonly kind: Desire['kind'] | 'wait'; readonly failure?: Failure | undefined };
+
+/** The most steps from one state of rest to the next: release, load, build, apply, serve, with room for a change of mind. */
+const stepsMax = 32;
+
+/**
+ * Brings one plugin from what is to what its object, its files and the plugins it needs want, one transition of its life at
+ * a time, each judged anew: what changes meanwhile counts at the next. All that people see is written by the node that leads.
+ */
+export class PluginStep {
+  readonly #dependencies: PluginStepDependencies;
+
+  constructor(dependencies: PluginStepDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Steps until nothing is to be done, and tells how it stands. */
+  async settle(plugin: HostedPlugin): Promise<void> {
+    for (let step = 0; step < stepsMax; step += 1) {
+      await this.#refresh(plugin);
+      if (!await this.#take(plugin, this.#wanted(plugin))) break;
+    }
+    await this.#report(plugin);
+  }
+
+  /** Reads and runs it; nothing is registered yet. */
+  async load(plugin: HostedPlugin): Promise<void> {
+    const { files, manifest, failedLoads } = plugin;
+    if (files === undefined || manifest === undefined) return;
+    plugin.state = 'not-started';
+    const fingerprint = this.#fingerprint(plugin);
+    const { folder, digest } = files;
+    const version = folder.bundled && failedLoads === 0 ? undefined : `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
+    const load = await loadPlugin({ folder, manifest, version }, this.#dependencies);
+    if (load.ok) plugin.incarnation = new Incarnation({ plugin: plugin.name, bundled: folder.bundled, digest, manifest, loaded: load.loaded }, this.#dependencies);
+    else {
+      plugin.failedLoads += 1;
+      this.fail(plugin, load.failure, fingerprint);
+    }
+  }
+
+  /** It is to stay so until its files or its object change. */
+  fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#fingerprint(plugin)): void {
+    if (failure !== undefined) plugin.own = { failure, fingerprint };
+  }
+
+  /** Its object says so; before there is one, its manifest. */
+  isEnabled(plugin: HostedPlugin): boolean {
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
+  }
+
+  async refresh(plugin: HostedPlugin): Promise<void> {
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    if (wish?.isDeleted === true) return;
+    const failure = await refreshFiles(plugin, wish?.package, this.#dependencies);
+    this.fail(plugin, failure);
+    if (failure?.reason === 'PackageUnreadable') this.#again(plugin);
+  }
+
+  #again(plugin: HostedPlugin): void {
+    const { clock, enqueue } = this.#dependencies;
+    plugin.retry?.cancel();
+    plugin.retry = clock.after(eraseRetryMs, () => { enqueue(plugin); });
+  }
+
+  /** The files it is made of, and its object, brought up to date with them by the node that leads. */
+  async #refresh(plugin: HostedPlugin): Promise<void> {
+    const wish = this.#seen(plugin);
+    await this.refresh(plugin);
+    const digest = plugin.files?.digest ?? 'none';
+    // Gone for good, or another folder's by the same name: it is not made again.
+    const mayEnsure = wish === undefined ? !plugin.wasThere : !wish.isDeleted && plugin.refused === undefined;
+    if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
+    plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
+  }
+
+  #seen(plugin: HostedPlugin): PluginWish | undefined {
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    plugin.wasThere ||= wish !== undefined;
+    plugin.seen = seenOf(wish);
+    return wish;
+  }
+
+  async #ensure(plugin: HostedPlugin, ref: PackageRef | undefined): Promise<void> {
+    const { objects, log } = this.#dependencies;
+    const before = this.#fingerprint(plugin);
+    const applied = await objects.ensure(plugin.name, plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined, ref);
+    this.#seen(plugin);
+    // What it failed for is not mended by what the host itself wrote.
+    if (plugin.own?.fingerprint === before) plugin.own = { ...plugin.own, fingerprint: this.#fingerprint(plugin) };
+    if (applied.ok) {
+      plugin.kept = new Map([['Plugin', applied.kept]]);
+      return;
+    }
+    log.error('a Plugin object could not be written', { plugin: plugin.name, detail: applied.detail });
+    this.fail(plugin, { reason: 'PluginObjectRefused', message: `its Plugin object could not be written: ${applied.detail}` });
+  }
+
+  #wanted(plugin: HostedPlugin): Wanted {
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    if (wish === undefined && plugin.wasThere) return { kind: 'gone' };
+    if (wish?.isDeleted === true) return { kind: 'uninstall' };
+    if (!this.isEnabled(plugin)) return { kind: 'off' };
+    const { refused, own } = plugin;
+    if (refused !== undefined) return { kind: 'fail', failure: refused };
+    if (own !== undefined && own.fingerprint === this.#fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
+    plugin.own = undefined;
+    const { plugins } = this.#dependencies;
+    const verdict = dependencyVerdict(plugin, (name) => plugins.get(name), [...plugins.values()].filter((other) => this.isEnabled(other)));
+    return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
+  }
+
+  /** One transition; false: there is nothing to be done now. */
+  async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
+    plugin.failure = wanted.failure;
+    plugin.isWaiting = wanted.kind === 'wait';
+    plugin.isLeaving = false;
+    if (plugin.isCurrent && plugin.state === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
+    if (plugin.isCurrent && plugin.state === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait')) return this.#bringUp(plugin, wanted.kind === 'run');
+    return this.#transit(plugin, life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)]);
+  }
+
+  async #transit(plugin: HostedPlugin, { to, act }: Transition): Promise<boolean> {
+    const before = plugin.state;
+    switch (act) {
+      case 'none':
+        plugin.state = to;
+        return to !== before;
+      case 'load':
+        await this.load(plugin);
+        this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
+        return true;
+      case 'release':
+        return this.#release(plugin, to);
+      case 'erase':
+        plugin.state = to;
+        if (before !== to) await this.#report(plugin);
+        return this.#erase(plugin);
+      case 'forget':
+        plugin.state = to;
+        this.#dependencies.forget(plugin);
+        return false;
+    }
+  }
+
+  /** Those that run on it stop first; each of them looks after this one again once it has. */
+  async #release(plugin: HostedPlugin, to: LifeState): Promise<boolean> {
+    const { plugins, enqueue, log } = this.#dependencies;
+    const dependents = [...plugins.values()].filter(({ state, manifest }) => (state === 'started' || state === 'stopping') && manifest?.dependencies.has(plugin.name) === true);
+    if (dependents.length > 0) {
+      plugin.isLeaving = true;
+      dependents.forEach(enqueue);
+      return false;
+    }
+    const wasStarted = plugin.state === 'started';
+    plugin.state = to;
+    const { incarnation } = plugin;
+    plugin.incarnation = undefined;
+    plugin.isApplied = false;
+    plugin.progress = undefined;
+    await incarnation?.release();
+    if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
+    plugin.state = life[to].released.to;
+    return true;
+  }
+
+  /** From registered to served: indexes, objects, paths. Everything is judged anew between them. */
+  async #bringUp(plugin: HostedPlugin, isReady: boolean): Promise<boolean> {
+    const { incarnation } = plugin;
+    if (incarnation === undefined) return false;
+    if (!incarnation.areIndexesBuilt) {
+      this.fail(plugin, await this.#build(plugin, incarnation));
+      return true;
+    }
+    if (!isReady) return false;
+    if (this.#dependencies.leadership.isLeader() && !plugin.isApplied) {
+      await this.#apply(plugin, incarnation);
+      return true;
+    }
+    incarnation.serve();
+    plugin.state = life[plugin.state].served.to;
+    const { log } = this.#dependencies;
+    for (const { type, message } of plugin.notices([])) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+    log.info('plugin started', { plugin: plugin.name });
+    return false;
+  }
+
+  /** A start that takes long is told, and how far it is. */
+  async #build(plugin: HostedPlugin, incarnation: Incarnation): Promise<Failure | undefined> {
+    const { clock, objects } = this.#dependencies;
+    if (objects.phase(plugin.name) !== 'started') await this.#report(plugin);
+    let told = Promise.resolve();
+    const tell = (): void => {
+      told = told.then(async () => this.#report(plugin));
+      timer = clock.after(progressToldMs, tell);
+    };
+    let timer = clock.after(slowStartMs, tell);
+    const failure = await incarnation.buildIndexes((percent) => { plugin.progress = percent; });
+    timer.cancel();
+    await told;
+    plugin.progress = undefined;
+    return failure;
+  }
+
+  /** Once this node leads: the objects of a plugin that another node was to apply. */
+  async #applyLate(plugin: HostedPlugin): Promise<boolean> {
+    if (plugin.isApplied || plugin.incarnation === undefined || !this.#dependencies.leadership.isLeader()) return false;
+    await this.#apply(plugin, plugin.incarnation);
+    return true;
+  }
+
+  async #apply(plugin: HostedPlugin, { is }: Incarnation): Promise<void> {
+    const applied = await this.#dependencies.applied.apply(is);
+    plugin.isApplied = true;
+    if (applied.ok) plugin.kept = new Map([...plugin.kept, ...applied.kept]);
+    else this.fail(plugin, applied.failure);
+  }
+
+  /** The node that leads removes what it declared; its object goes once that is done, and with it the name is free. */
+  async #erase(plugin: HostedPlugin): Promise<boolean> {
+    const { objects, applied, leadership, log } = this.#dependencies;
+    const wish = objects.wish(plugin.name);
+    if (!leadership.isLeader() || wish === undefined) return false;
+    const problems = await applied.erase(plugin.name, wish.deleteData);
+    const isDone = problems.length === 0 && await objects.letGo(plugin.name);
+    plugin.retry?.cancel();
+    if (isDone) {
+      log.info('plugin uninstalled', { plugin: plugin.name });
+      return false;
+    }
+    plugin.failure = { reason: 'NotRemoved', message: `what it left could not be removed, and is tried again: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
+    this.#again(plugin);
+    return false;
+  }
+
+  async #report(plugin: HostedPlugin): Promise<void> {
+    const { objects, leadership } = this.#dependencies;
+    const { name, state, failure, progress, version } = plugin;
+    this.#logFailure(plugin);
+    if (!leadership.isLeader()) return;
+    const running = state === 'started' ? { notices: plugin.notices(this.#dependencies.reconcilers.health(name)), version } : { notices: [] };
+    await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined });
+  }
+
+  /** Once for each reason: a plugin that is looked at again fails no second time. */
+  #logFailure(plugin: HostedPlugin): void {
+    const { name, state, failure } = plugin;
+    const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
+    if (failed !== undefined && plugin.logged !== failed) this.#dependencies.log.error('plugin failed', { plugin: name, reason: failure?.reason, message: failure?.message });
+    plugin.logged = failed;
+  }
+
+  #fingerprint(plugin: HostedPlugin): string {
+    return `${plugin.files?.digest ?? 'none'} ${JSON.stringify(this.#dependencies.objects.wish(plugin.name)?.generation ?? null)}`;
+  }
+}
+
+/** Changes whenever what people want of it may have. */
+export function seenOf(wish: PluginWish | undefined): string {
+  return wish === undefined ? 'none' : `${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
+}
