@@ -97,10 +97,9 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      session.post('Debugger.enable', () => {
-        isAsked = true;
-        session.post('Debugger.pause');
-      });
+      // Both at once: a call into native code may end before an answer to the first could be answered.
+      session.post('Debugger.enable', () => { isAsked = true; });
+      session.post('Debugger.pause');
     } catch {
       this.#tell(undefined);
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { Suspects, suspectsMax } from '../../src/plugin/blamed-plugin.ts';
 import { ClientError } from '../../src/plugin/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from './host-stage.ts';
 
@@ -47,4 +48,23 @@ t.test('a folder that is a link is known by what it leads to', async (t) => {
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(stage.suspects.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
   await stage.close();
+});
+
+t.test('what a stopped or upgraded plugin left behind is still laid at it, and the oldest folders are forgotten', async (t) => {
+  const suspects = new Suspects();
+  const heard: number[] = [];
+  suspects.follow((all) => { heard.push(all.length); });
+  const from = (folder: string): Error => Object.assign(new Error('late'), { stack: `Error: late\n    at Timeout.spin [as _onTimeout] (file://${folder}/main.mjs?attempt=3:1:1)` });
+  suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
+  suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
+  suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
+  t.equal(suspects.blame(from('/data/packages/aaaa')), 'blog');
+  t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
+  t.equal(suspects.blame(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
+  t.equal(suspects.blame(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
+  t.same(heard, [0, 1, 2, 3]);
+  for (let count = 0; count < suspectsMax - 2; count += 1) suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
+  t.equal(suspects.all().length, suspectsMax);
+  t.equal(suspects.blame(from('/data/packages/aaaa')), undefined);
+  t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
 });

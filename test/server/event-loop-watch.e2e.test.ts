@@ -20,6 +20,7 @@ const holds = {
   timer: 'await new Promise((resolve) => { setTimeout(() => { spin(); resolve(); }, 1); });',
   late: 'setTimeout(spin, 1);',
   index: 'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "l-" }, spec: { spin: true } });',
+  reconciler: 'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "r-" }, spec: { reconcile: true } });',
   native: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HELD);',
   child: 'execFileSync("sleep", [String(HELD / 1_000)]);',
 };
@@ -31,6 +32,7 @@ const moduleText = `
   export default {
     types: [{ group: 'loops.example', version: 'v1', kind: 'Loop', singular: 'loop', plural: 'loops', schema: { type: 'object', properties: { spec: { type: 'object' } } },
       indexes: [{ name: 'spec.spin', type: 'boolean', indexFunc: (object) => { if (object.spec?.spin) spin(); return object.spec?.spin; } }] }],
+    reconcilers: [{ type: { group: 'loops.example', version: 'v1', plural: 'loops' }, reconcile: ({ object }) => { if (object?.spec?.reconcile) spin(); } }],
     routes: [
       ${Object.entries(holds).map(([name, text]) => `route('${name}', async ({ pluginClient }) => { ${text} }),`).join('\n')}
       route('endless', function endless() { for (;;); }),
