@@ -78,7 +78,7 @@ function isEndless(command: string): boolean {
 
 for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/reconcilers.md', 'docs/operating.md']) {
   t.test(`what ${path} tells its reader to do works`, async (t) => {
-    const markdown = await readPage(path);
+    const markdown = followable(path, await readPage(path));
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
     t.ok(blocks.length > 0, 'there is something to run');
     const page = await openPage(t, blocks);
@@ -91,6 +91,13 @@ for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/
     }
     await getAll(t, page, blocksOf(path, markdown));
   });
+}
+
+/** The first half of docs/plugins.md is followed by a test of its own, as it is about a folder that grows. Lines keep their numbers. */
+function followable(path: string, markdown: string): string {
+  if (path !== 'docs/plugins.md') return markdown;
+  const start = markdown.indexOf('\n## The smallest plugin\n');
+  return markdown.slice(0, start).replaceAll(/[^\n]/gu, '') + markdown.slice(start);
 }
 
 /** Blocks without a language may hold `GET <path>` lines, which the super administrator can all read. */
