@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { repository } from '../architecture/repository.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { linkDependencies } from '../support/plugin-workshop.ts';
-import { blocksOf, stepsOf, type Block } from './markdown-blocks.ts';
+import { blocksOf, stepsOf, type Block, type Step } from './markdown-blocks.ts';
 import { Shell } from './shell.ts';
 import { showsAll } from './shown-output.ts';
 
@@ -44,6 +44,12 @@ async function startServer(t: Test, { folder, urls }: Reader, command: string): 
   urls.set(`http://127.0.0.1:${settings['PORT'] ?? portDefault}`, / on (\S+) /u.exec(await server.ready())?.[1] ?? '');
 }
 
+/** In this page each line is a command, so that the one that fails is told. */
+function linesOf(block: Block): readonly Step[] {
+  if (block.language === 'console') return stepsOf(block);
+  return block.text.split('\n').map((command, place) => ({ line: block.line + 1 + place, command, shown: undefined }));
+}
+
 async function follow(t: Test, reader: Reader, block: Block): Promise<void> {
   const file = fileOf(block);
   if (file !== undefined) {
@@ -56,9 +62,9 @@ async function follow(t: Test, reader: Reader, block: Block): Promise<void> {
     return;
   }
   if (/^npm install$/mu.test(block.text)) await linkDependencies(join(reader.folder, 'notes'));
-  for (const { line, command, shown } of stepsOf(block)) {
+  for (const { line, command, shown } of linesOf(block)) {
     const real = (text: string): string => [...reader.urls].reduce((so, [documented, url]) => so.replaceAll(documented, url), text);
-    const { printed, status } = await reader.shell.run(real(`set -e\n${command}\nset +e`));
+    const { printed, status } = await reader.shell.run(real(command));
     t.equal(status, 0, `docs/plugins.md:${String(line)} succeeds`, { command, printed });
     if (shown !== undefined) t.ok(showsAll(shown, printed), `docs/plugins.md:${String(line)} shows what it prints`, { shown, printed });
   }
