@@ -4,8 +4,10 @@ import { parseArgs } from 'node:util';
 
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
+import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
 import { decision } from './measures/decision.ts';
+import { deletion } from './measures/delete.ts';
 import { eventStoreCatchUp } from './measures/eventstore-catch-up.ts';
 import { eventStoreCreate } from './measures/eventstore-create.ts';
 import { eventStoreReads } from './measures/eventstore-reads.ts';
@@ -16,13 +18,14 @@ import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
 import { pageMillion } from './measures/page-million.ts';
+import { reconcile } from './measures/reconcile.ts';
 import { restartMillion } from './measures/restart-million.ts';
 import { update } from './measures/update.ts';
 import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
+const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {

@@ -149,7 +149,7 @@ test('what wants to be looked at again is, after its time; of two times the earl
   await stage.pass(100);
   t.equal(stage.begun.at(-1)!.key, 'b');
   await stage.endAll();
-  for (let left = 0; left < 300; left += 10) {
+  for (let left = 0; left < 500; left += 10) {
     await stage.pass(10);
     while (stage.running.size > 0) await stage.endAll();
   }
