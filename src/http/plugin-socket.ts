@@ -64,6 +64,8 @@ export class SocketConnection implements OpenStream {
     };
     webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
     webSocket.once('close', () => { this.#over(); });
+    // A peer that breaks the protocol: the library closes it with the code for that.
+    webSocket.once('error', () => { this.#over(); });
     parts.streams.add(this);
   }
 

@@ -32,10 +32,13 @@ const plugins = {
 const unreadable = '{';
 
 /** Every way a route can be asked for: a read also as a watch, in all three transports. */
-function callsOf({ method, pattern }: Route): readonly Call[] {
+function callsOf({ method, pattern }: Route, _place: number, routes: readonly Route[]): readonly Call[] {
+  const collection = pattern.replace(/\/\{name\}$/u, '');
+  // What types serve can be watched; of anything else a watch is a read.
+  const isWatchable = ['POST', 'DELETE'].every((write) => routes.some((route) => route.method === write && route.pattern === collection));
   const path = pattern.replaceAll(/\{\w+\}/gu, 'sample');
   const call = (asked: Asked, watches: boolean, query = ''): Call =>
-    ({ ...asked, method, headOnly: true, path: path + query, what: `${method} ${pattern}${query}${asked.upgrade === true ? ' upgrade' : asked.headers?.['accept'] ?? ''}`, rule: ruleFor(method, path, watches) });
+    ({ ...asked, method, headOnly: true, path: path + query, what: `${method} ${pattern}${query}${asked.upgrade === true ? ' upgrade' : asked.headers?.['accept'] ?? ''}`, rule: ruleFor(method, path, watches && isWatchable) });
   if (method === 'HEAD') return [call({}, false)];
   if (method !== 'GET') return [call({ body: unreadable, headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } }, false)];
   return [call({}, false), call({}, true, '?watch=true'), call({ headers: { accept: 'text/event-stream' } }, true), call({ upgrade: true }, true)];

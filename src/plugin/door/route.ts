@@ -58,13 +58,13 @@ export type RouteDeclaration = {
 /** One WebSocket, once it is open. */
 export type PluginSocket = {
   /** Text as it is, bytes as a binary message, anything else as JSON. False: too much waits to be sent, and this was not taken. */
-  send(message: unknown): boolean;
+  readonly send: (message: unknown) => boolean;
   /** Resolves once everything sent is on its way, or the socket is closed. */
-  drained(): Promise<void>;
+  readonly drained: () => Promise<void>;
   /** Messages as they come: text as a string. Ends when the socket closes. */
   readonly messages: AsyncIterable<string | Uint8Array>;
   /** A code of 1000 or 3000–4999 (RFC 6455, 7.4). */
-  close(code?: number, reason?: string): void;
+  readonly close: (code?: number, reason?: string) => void;
 };
 
 /** Serves one connection; once it settles the socket is closed (1000; 1011 when it threw). `request.signal` aborts when the socket closes. */

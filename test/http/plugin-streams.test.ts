@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+
+import { pluginRouteMs, watchKeepAliveMs } from '../../src/limits.ts';
+import { pluginEventBytesMax, pluginSocketMessageBytesMax, pluginSocketQueuedMessagesMax, pluginSocketUnreadMs, pluginStreamsMax, pluginStreamsPerPluginMax } from '../../src/http/route-limits.ts';
+import { OpenStreams, type Mount, type OpenStream } from '../../src/http/plugin-streams.ts';
+import { requestInfo } from '../../src/resource/request-path.ts';
+import type { PluginSocket, RouteHandler, ServerSentEvent, SocketHandler } from '../../src/plugin/plugin.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { administrator, startEdge } from './edge-server.ts';
+
+const base = '/apis/api.example.com/v1';
+const path = `${base}/feeds/a/events`;
+
+function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let settle: (value: T) => void = () => undefined;
+  return { promise: new Promise<T>((resolve) => { settle = resolve; }), resolve: (value) => { settle(value); } };
+}
+
+async function edgeOf(t: Test, { events, socket }: { readonly events?: RouteHandler; readonly socket?: SocketHandler }) {
+  const clock = new FakeClock();
+  const edge = await startEdge({ clock });
+  t.teardown(() => edge.stop());
+  edge.pluginRoutes.mount('feeds', {
+    routes: events === undefined ? [] : [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: events }],
+    sockets: socket === undefined ? [] : [{ path: `${base}/feeds/{name}/socket`, handler: socket }],
+  });
+  const open = (headers: Readonly<Record<string, string>> = {}): WebSocket => new WebSocket(`${edge.url.replace('http', 'ws')}${base}/feeds/a/socket`, { headers: { authorization: 'admin', ...headers } });
+  return { edge, clock, open };
+}
+
+/** Events that a test pushes, and whether they were abandoned. */
+class Source implements AsyncIterableIterator<ServerSentEvent> {
+  readonly #queued: unknown[] = [];
+  #next: ((result: IteratorResult<ServerSentEvent>) => void) | undefined;
+  asked = 0;
+  readonly returned = withResolvers<undefined>();
+
+  push(event: unknown): void {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next === undefined) this.#queued.push(event);
+    else next({ done: false, value: event as ServerSentEvent });
+  }
+
+  [Symbol.asyncIterator](): this { return this; }
+
+  async next(): Promise<IteratorResult<ServerSentEvent>> {
+    this.asked += 1;
+    const value = this.#queued.shift();
+    if (value !== undefined) return { done: false, value: value as ServerSentEvent };
+    return new Promise((resolve) => { this.#next = resolve; });
+  }
+
+  async return(): Promise<IteratorResult<ServerSentEvent>> {
+    this.returned.resolve(undefined);
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+t.test('events are sent as they come, and their end is the answer\'s', async (t) => {
+  const { edge } = await edgeOf(t, { events: () => ({ headers: { 'x-mine': 'yes' }, events: (async function* () {
+    yield { data: { n: 1 }, id: '1', event: 'tick' };
+    yield await Promise.resolve({ data: 'two\nlines\r\nand three' });
+  })() }) });
+  const response = await edge.call(path, { headers: { accept: 'text/event-stream' } });
+  t.match([response.status, response.headers.get('content-type'), response.headers.get('cache-control'), response.headers.get('x-mine')], [200, 'text/event-stream', 'no-store', 'yes']);
+  t.equal(await response.text(), 'id: 1\nevent: tick\ndata: {"n":1}\n\ndata: two\ndata: lines\ndata: and three\n\n');
+  t.equal(edge.pluginRoutes.streams, 0);
+  const head = await edge.call(path, { method: 'HEAD' });
+  t.equal(head.headers.get('content-type'), 'text/event-stream', 'a HEAD gets the head');
+});
+
+for (const [what, events, told] of [
+  ['throws', async function* () { yield { data: 1 }; await Promise.reject(new Error('broken feed')); }, /ended with an error/u],
+  ['yields no event', async function* () { yield { data: 1 }; yield 7; }, /yielded no event/u],
+  ['yields no data', async function* () { yield { data: 1 }; yield {}; }, /data of an event it yielded is undefined/u],
+  ['yields a name of two lines', async function* () { yield { data: 1 }; yield { data: 1, event: 'a\nid: 2' }; }, /name of an event/u],
+  ['yields an id with NUL', async function* () { yield { data: 1 }; yield { data: 1, id: 'a\0' }; }, /id of an event/u],
+  ['yields too much', async function* () { yield { data: 1 }; yield { data: 'x'.repeat(pluginEventBytesMax) }; }, /bytes/u],
+  ['yields what is not JSON', async function* () { yield { data: 1 }; yield { data: 1n }; }, /not JSON/u],
+] as const) {
+  t.test(`a stream that ${what} ends, and the plugin is named`, async (t) => {
+    const { edge } = await edgeOf(t, { events: () => ({ events: events() as AsyncIterable<ServerSentEvent> }) });
+    t.equal(await (await edge.call(path)).text(), 'data: 1\n\n');
+    t.match(edge.lines.filter(({ level }) => level === 'error'), [{ message: 'a plugin\'s events failed', fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told } }]);
+    t.equal(edge.pluginRoutes.streams, 0);
+  });
+}
+
+t.test('what cannot be streamed is the plugin\'s failure', async (t) => {
+  for (const answer of [{ events: [] }, { events: {}, status: 200 }, { events: new Source(), body: 1 }, { events: new Source(), status: 201 }, { events: new Source(), headers: { 'content-type': 'text/plain' } }]) {
+    const { edge } = await edgeOf(t, { events: () => answer as never });
+    t.equal((await edge.call(path)).status, 500, JSON.stringify(Object.keys(answer)));
+  }
+});
+
+t.test('a stream outlives the time limit, is kept alive, and ends with its caller, its plugin, its right or the server', async (t) => {
+  for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
+    const source = new Source();
+    let signal: AbortSignal | undefined;
+    const { edge, clock } = await edgeOf(t, { events: (request) => { ({ signal } = request); return { events: source }; } });
+    const leaving = new AbortController();
+    const response = await edge.call(path, { signal: leaving.signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    source.push({ data: 1 });
+    t.equal((await reader.read()).value, 'data: 1\n\n');
+    clock.advance(watchKeepAliveMs);
+    t.equal((await reader.read()).value, ':\n\n', 'a comment keeps it alive');
+    clock.advance(pluginRouteMs);
+    t.equal(signal?.aborted, false);
+    const asked: string[] = [];
+    if (how === 'caller') leaving.abort();
+    else if (how === 'plugin') edge.pluginRoutes.unmount('feeds');
+    else if (how === 'right') edge.pluginRoutes.recheck((_subject, { verb, path }) => { asked.push(`${verb} ${path}`); return false; });
+    else edge.pluginRoutes.closeStreams();
+    await source.returned.promise;
+    t.equal(signal?.aborted, true, how);
+    t.equal(edge.pluginRoutes.streams, 0, how);
+    if (how === 'right') t.strictSame(asked, [`get ${path}`]);
+    if (how !== 'caller') while (!(await reader.read()).done);
+    source.push({ data: 'late' });
+    if (how === 'server') t.equal((await edge.call(path)).status, 503, 'and none begins');
+    if (how === 'plugin') t.equal((await edge.call(path)).status, 404);
+  }
+});
+
+t.test('the next event is asked for once the last was taken', async (t) => {
+  let asked = 0;
+  const { edge } = await edgeOf(t, { events: () => ({ events: (async function* () { for (;;) { asked += 1; yield await Promise.resolve({ data: 'x'.repeat(100_000) }); } })() }) });
+  const leaving = new AbortController();
+  await edge.call(path, { signal: leaving.signal });
+  let before = -1;
+  while (before !== asked) {
+    before = asked;
+    // Others are served meanwhile, and what is not read is bounded by what connections hold.
+    for (let turn = 0; turn < 20; turn += 1) await edge.call('/healthz');
+  }
+  t.ok(asked < 500, `${String(asked)} events were made for a reader who reads none`);
+  leaving.abort();
+});
+
+t.test('one plugin may have so many streams open, all together a few more, and none of what is over', (t) => {
+  const streams = new OpenStreams(new FakeClock());
+  const request = requestInfo('GET', path, 'no watch');
+  if (request.kind === 'malformed') throw new Error('a path');
+  const opened = (mount: Mount, count: number): readonly OpenStream[] => Array.from({ length: count }, () => {
+    const stream: OpenStream = { mount, request, subject: administrator, beat: () => undefined, end: () => { streams.delete(stream); } };
+    streams.add(stream);
+    return stream;
+  });
+  const mounts = Array.from({ length: pluginStreamsMax / pluginStreamsPerPluginMax + 1 }, (_, place): Mount => ({ plugin: `p${String(place)}`, serving: true, isOver: false }));
+  const [first, ...more] = mounts as [Mount, ...Mount[]];
+  const [stream] = opened(first, pluginStreamsPerPluginMax);
+  t.match(streams.refusal(first), { reason: 'too-many-requests', detail: /of the plugin p0/u });
+  stream?.end({ reason: 'done', detail: '' });
+  t.equal(streams.refusal(first), undefined);
+  opened(first, 1);
+  for (const mount of more.slice(0, -1)) opened(mount, pluginStreamsPerPluginMax);
+  t.match(streams.refusal(more.at(-1)!), { reason: 'too-many-requests', detail: /on this server/u });
+  streams.endMount(first);
+  t.equal(streams.size, pluginStreamsMax - pluginStreamsPerPluginMax);
+  first.isOver = true;
+  t.match(streams.refusal(first), { reason: 'unavailable' });
+  streams.closeAll();
+  t.equal(streams.size, 0);
+  t.match(streams.refusal(more[0]!), { reason: 'unavailable', detail: /shutting down/u });
+  t.end();
+});
+
+async function closing(socket: WebSocket): Promise<readonly [number, string]> {
+  const [code, reason] = await once(socket, 'close') as [number, Buffer];
+  return [code, reason.toString()];
+}
+
+t.test('a socket is served until its handler settles, messages in order', async (t) => {
+  const { edge, open } = await edgeOf(t, { socket: async ({ messages, send }, { params, user }) => {
+    send(`${params['name'] ?? ''} ${user.name}`);
+    for await (const message of messages) {
+      if (message === 'end') return;
+      send(typeof message === 'string' ? { text: message } : message);
+    }
+  } });
+  const socket = open();
+  const got: string[] = [];
+  socket.on('message', (data: Buffer, isBinary) => { got.push(`${isBinary ? 'binary ' : ''}${data.toString()}`); });
+  await once(socket, 'open');
+  socket.send('hello');
+  socket.send(Buffer.from('bytes'));
+  socket.send('end');
+  t.strictSame(await closing(socket), [1000, '']);
+  t.strictSame(got, ['a admin', '{"text":"hello"}', 'binary bytes']);
+  t.equal(edge.pluginRoutes.streams, 0);
+});
+
+t.test('how a socket ends is told by its code', async (t) => {
+  const never: SocketHandler = async ({ messages }) => { for await (const _ of messages); await new Promise(() => undefined); };
+  const ends: readonly (readonly [string, SocketHandler, number, (given: Awaited<ReturnType<typeof edgeOf>>, socket: WebSocket) => void])[] = [
+    ['throws at once', () => { throw new Error('broken'); }, 1011, () => undefined],
+    ['rejects', async () => Promise.reject(new Error('broken')), 1011, () => undefined],
+    ['closes', ({ close }) => { close(4001, 'mine'); }, 4001, () => undefined],
+    ['closes wrongly', ({ close }) => { close(1005); }, 1011, () => undefined],
+    ['the plugin stops', never, 1012, ({ edge }) => { edge.pluginRoutes.unmount('feeds'); }],
+    ['the plugin is loaded again', never, 1012, ({ edge }) => { edge.pluginRoutes.announce('feeds', { routes: [], sockets: [] }); }],
+    ['the server stops', never, 1012, ({ edge }) => { edge.pluginRoutes.closeStreams(); }],
+    ['the right is lost', never, 4403, ({ edge }) => { edge.pluginRoutes.recheck(() => false); }],
+    ['too large a message comes', never, 1009, (_given, socket) => { socket.send('x'.repeat(pluginSocketMessageBytesMax + 1)); }],
+    ['too large a message is sent', ({ send }) => { send('x'.repeat(pluginSocketMessageBytesMax + 1)); }, 1011, () => undefined],
+    ['what is not JSON is sent', ({ send }) => { send(undefined); }, 1011, () => undefined],
+  ];
+  for (const [what, handler, code, act] of ends) {
+    let signal: AbortSignal | undefined;
+    const given = await edgeOf(t, { socket: (socket, request) => { ({ signal } = request); return handler(socket, request); } });
+    const socket = given.open();
+    await once(socket, 'open');
+    const closed = closing(socket);
+    act(given, socket);
+    t.equal((await closed)[0], code, what);
+    t.equal(signal?.aborted, true, what);
+    t.equal(given.edge.pluginRoutes.streams, 0, what);
+    if (code === 1011) t.match(given.edge.lines.filter(({ level }) => level === 'error'), [{ message: 'a plugin socket failed', fields: { plugin: 'feeds' } }], what);
+  }
+});
+
+t.test('a plugin that does not read is not sent more than fits, and is closed', async (t) => {
+  const never = new Promise<void>(() => undefined);
+  const held = withResolvers<PluginSocket>();
+  const { clock, open } = await edgeOf(t, { socket: async (socket) => { held.resolve(socket); return never; } });
+  const socket = open();
+  await once(socket, 'open');
+  for (let count = 0; count < pluginSocketQueuedMessagesMax + 1; count += 1) socket.send('x'.repeat(10_000));
+  const plugin = await held.promise;
+  const iterator = plugin.messages[Symbol.asyncIterator]();
+  t.match(await iterator.next(), { done: false });
+  const closed = closing(socket);
+  for (let passed = 0; passed <= 2 * pluginSocketUnreadMs && socket.readyState === WebSocket.OPEN; passed += 1_000) {
+    clock.advance(1_000);
+    await new Promise((resolve) => { setImmediate(resolve); });
+    if (passed === 0) for (let count = 0; count < 4 * pluginSocketQueuedMessagesMax; count += 1) socket.send('x'.repeat(10_000));
+  }
+  t.match(await closed, [1013, /does not read/u]);
+});
+
+t.test('a caller who does not read is not waited for: send says no, then the socket is closed', async (t) => {
+  const held = withResolvers<PluginSocket>();
+  const { open } = await edgeOf(t, { socket: async (socket) => { held.resolve(socket); await new Promise(() => undefined); } });
+  const socket = open();
+  await once(socket, 'open');
+  socket.pause();
+  const plugin = await held.promise;
+  let taken = 0;
+  while (plugin.send('x'.repeat(100_000))) taken += 1;
+  t.ok(taken > 0 && taken < 1_000, `${String(taken)} messages were taken`);
+  for (let count = 0; count < 100; count += 1) t.notOk(plugin.send('x'.repeat(100_000)));
+  socket.resume();
+  await plugin.drained();
+  t.equal((await closing(socket))[0], 1013);
+});
+
+t.test('a peer that answers no ping is cut off', async (t) => {
+  const { clock, open, edge } = await edgeOf(t, { socket: async ({ messages }) => { for await (const _ of messages); } });
+  const socket = open();
+  await once(socket, 'open');
+  socket.pause();
+  clock.advance(4 * watchKeepAliveMs);
+  t.equal(edge.pluginRoutes.streams, 0);
+  socket.terminate();
+});
+
+t.test('a socket is refused before the handshake, and served by nothing else', async (t) => {
+  const { edge, open } = await edgeOf(t, { socket: () => undefined });
+  const status = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+    const socket = open(headers);
+    const [, response] = await once(socket.on('error', () => undefined), 'unexpected-response') as [unknown, { statusCode?: number }];
+    return response.statusCode;
+  };
+  const plain = `${base}/feeds/a/socket`;
+  t.equal(await status({ authorization: 'nobody' }), 401, 'not allowed');
+  t.equal(await status({ 'sec-fetch-site': 'cross-site' }), 403, 'of another site\'s page');
+  const asked = get(edge.url + plain, { agent: false, headers: { authorization: 'admin', connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '7' } });
+  const [unmade] = await once(asked, 'response') as [IncomingMessage];
+  t.equal(unmade.resume().statusCode, 400, 'no handshake');
+  t.match([(await edge.call(plain)).status, (await edge.call(plain)).headers.get('upgrade')], [400, 'websocket'], 'asked without an upgrade');
+  const posted = await edge.call(plain, { method: 'POST' });
+  t.match([posted.status, posted.headers.get('allow')], [405, 'GET']);
+  edge.pluginRoutes.announce('feeds', { routes: [], sockets: [{ path: `${base}/feeds/{name}/socket`, handler: () => undefined }] });
+  t.equal(await status({}), 503, 'announced');
+  edge.pluginRoutes.unmount('feeds');
+  t.equal(await status({}), 404, 'gone');
+});
