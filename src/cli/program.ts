@@ -5,6 +5,7 @@ import type { ConnectionOptions } from './connection.ts';
 import { CommandFailure } from './failure.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
 import { addNewPlugin } from './new-plugin.ts';
+import type { UninstallOptions } from './plugin-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -37,8 +38,10 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
   // A switch that belongs to no command is told like a command that is none.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
+  const plugin = program.command('plugin').description('write, install, list, switch, upgrade and uninstall plugins');
+  addNewPlugin(plugin, { surroundings, version });
+  addPluginCommands(plugin, surroundings);
   addLogCommands(program, surroundings, logCommands);
-  addNewPlugin(program.command('plugin').description('write a plugin'), { surroundings, version });
   program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
   program.helpCommand('help [command]', "print this text, or a command's own");
   try {
@@ -86,6 +89,22 @@ function addCommands(program: Command, surroundings: Surroundings, told: { exitC
     .action(async (verb: string, resource: string, options: CanIOptions) => {
       told.exitCode = await (await import('./can-i.ts')).canI(verb, resource, options, surroundings) ? 0 : 1;
     });
+}
+
+function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
+  connected(plugin.command('install <file>').description('install a package: what npm pack makes, or a zip'))
+    .action(async (file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings));
+  connected(plugin.command('list').description('list the plugins there are, and why one does not run'))
+    .action(async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings));
+  connected(plugin.command('enable <name>').description('start a plugin, and wait until it is'))
+    .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).enablePlugin(name, options, surroundings));
+  connected(plugin.command('disable <name>').description('stop a plugin, and wait until it is; what it keeps stays'))
+    .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).disablePlugin(name, options, surroundings));
+  connected(plugin.command('upgrade <name> <file>').description('run another version of a plugin that was installed, an older one, too'))
+    .action(async (name: string, file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings));
+  connected(plugin.command('uninstall <name>').description('remove a plugin and what it declared, and wait until it is gone'))
+    .option('--delete-data', 'the objects of its types, too')
+    .action(async (name: string, options: UninstallOptions) => (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings));
 }
 
 function connected(command: Command): Command {

@@ -9,7 +9,14 @@ import type { Identity } from './identity.ts';
 import { printable } from './text-table.ts';
 
 export type ServerClientOptions = { readonly url: URL; readonly identity: Identity; readonly clock: Clock };
-export type Call = { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'; readonly path: readonly string[]; readonly query?: Readonly<Record<string, string>>; readonly body?: unknown };
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Instead of a body: a file to upload, in the field `file`. */
+  readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
+};
 type Answered = { readonly status: number; readonly bytes: Uint8Array };
 
 /** Sends one request at a time to a server that runs (decision 11.2), and turns a refusal into words. */
@@ -27,6 +34,16 @@ export class ServerClient {
   /** The object that is answered; a refusal is thrown as what there is to say about it. */
   async send(call: Call): Promise<Json> {
     const { status, bytes } = await this.#exchange(call);
+    return this.#answered(status, bytes);
+  }
+
+  /** The same; undefined where there is no such thing. */
+  async find(call: Call): Promise<Json | undefined> {
+    const { status, bytes } = await this.#exchange(call);
+    return status === 404 ? undefined : this.#answered(status, bytes);
+  }
+
+  #answered(status: number, bytes: Uint8Array): Json {
     const decoded = bytes.length === 0 ? undefined : decodeJson(bytes, { depthMax: jsonDepthMax });
     const body = decoded?.ok === true ? decoded.value : undefined;
     if (status < 200 || status > 299) throw this.#refusal(status, body);
@@ -35,7 +52,7 @@ export class ServerClient {
     throw failed(`${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`);
   }
 
-  async #exchange({ method, path, query = {}, body }: Call): Promise<Answered> {
+  async #exchange({ method, path, query = {}, body, file }: Call): Promise<Answered> {
     const target = new URL([this.#url.pathname.replace(/\/$/u, ''), ...path.map(encodeURIComponent)].join('/'), this.#url);
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
     const giveUp = new AbortController();
@@ -45,6 +62,7 @@ export class ServerClient {
       const response = await fetch(target, {
         method, redirect: 'manual', signal: giveUp.signal, headers: headersOf(this.#identity, method, body !== undefined),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(file === undefined ? {} : { body: formOf(file) }),
       });
       return { status: response.status, bytes: await bounded(response) };
     } catch (error) {
@@ -73,6 +91,13 @@ function headersOf(identity: Identity, method: string, hasBody: boolean): Readon
   const authorization = identity.kind === 'token' ? `Bearer ${identity.token}` : `Basic ${Buffer.from(`${identity.name}:${identity.password}`).toString('base64')}`;
   const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
   return { authorization, accept: 'application/json', 'user-agent': 'ledgerplane', ...(hasBody ? { 'content-type': contentType } : {}) };
+}
+
+/** Its Content-Type, which names the boundary, is fetch's to write. */
+function formOf({ name, bytes }: NonNullable<Call['file']>): FormData {
+  const form = new FormData();
+  form.set('file', new Blob([bytes]), name);
+  return form;
 }
 
 async function bounded(response: Response): Promise<Uint8Array> {

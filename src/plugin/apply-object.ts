@@ -2,6 +2,7 @@ import { decodeJson, deepEqual } from '../base/json.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import type { Cause } from '../command/event.ts';
+import { alreadyExists } from '../command/refuse.ts';
 import type { Rejection } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
@@ -23,7 +24,8 @@ export type ApplyDependencies = {
 export type Applied =
   /** `kept`: pointers of what both the plugin and people changed. `isNew`: it was not there. */
   | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
-  | { readonly ok: false; readonly detail: string };
+  /** `rejection`: where the write door refused it. */
+  | { readonly ok: false; readonly detail: string; readonly rejection?: Rejection };
 
 export type Application = {
   readonly type: ResourceType;
@@ -36,6 +38,8 @@ export type Application = {
   readonly origin: WriteContext['origin'];
   /** The request it is applied for, where there is one; else the cause is made of the subject. */
   readonly cause?: Cause;
+  /** It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. */
+  readonly expects?: 'absent';
 };
 
 /** The annotation that remembers what was last applied of an object: the base of the next merge. */
@@ -48,6 +52,7 @@ export async function applyObject(application: Application, dependencies: ApplyD
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
     const step = nextStep(application, dependencies);
+    if (application.expects === 'absent' && step.command?.type !== 'create') return thereAlready(application);
     if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
     const outcome = await write(application, step.command, dependencies);
     if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create' };
@@ -56,7 +61,12 @@ export async function applyObject(application: Application, dependencies: ApplyD
     if (waitMs === undefined) break;
     await delay(dependencies.clock, waitMs);
   }
-  return { ok: false, detail: rejection === undefined ? 'it kept changing' : rejectionText(rejection) };
+  return rejection === undefined ? { ok: false, detail: 'it kept changing' } : { ok: false, detail: rejectionText(rejection), rejection };
+}
+
+function thereAlready({ type, name }: Application): Applied {
+  const { rejection } = alreadyExists(type, name);
+  return { ok: false, detail: rejectionText(rejection), rejection };
 }
 
 /** Whose an object is, as far as what was last applied of it tells: `changed` by people since. */

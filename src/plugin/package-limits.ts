@@ -29,3 +29,5 @@ export const packageLookUpsMax = 10;
 export const packageLookUpMs = 200;
 /** How often a chunk is sent again while the log does not answer. */
 export const packageAppendAttemptsMax = 8;
+/** How long an install then waits for the report of the node that leads, which may be another one. */
+export const packageReportMs = 3_000;

@@ -1,0 +1,163 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+
+import { delay } from '../base/clock.ts';
+import type { Json } from '../base/json.ts';
+import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
+import { connect } from './connection.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
+import { failed, mistake } from './failure.ts';
+import type { Surroundings } from './surroundings.ts';
+import { printable, textTable } from './text-table.ts';
+
+export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
+
+/** Larger than any server takes: what is read into memory here is bounded, too. */
+const fileBytesMax = 268_435_456;
+/** How often the server is asked how far it is, and how long at most. */
+const askAgainMs = 200;
+const startedWaitMs = 30_000;
+const removedWaitMs = 60_000;
+/** Only then is it told what holds a removal up: most take no longer. */
+const quietMs = 1_000;
+
+export async function installPlugin(file: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  const upload = await readPackage(file, surroundings);
+  const connection = await connect(options, surroundings);
+  const plugin = await connection.client.send({ method: 'POST', path: [...consolePath(connection), 'install'], file: upload });
+  tell('installed', plugin, surroundings);
+}
+
+export async function upgradePlugin(name: string, file: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  checkName(name);
+  const upload = await readPackage(file, surroundings);
+  const connection = await connect(options, surroundings);
+  const plugin = await connection.client.send({ method: 'POST', path: [...consolePath(connection), name, 'upgrade'], file: upload });
+  tell('upgraded', plugin, surroundings);
+}
+
+export async function listPlugins(options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  const connection = await connect(options, surroundings);
+  const answer = await connection.client.send({ method: 'GET', path: objectPath(connection) });
+  const rows = listOf(answer, 'items')
+    .map((plugin) => [nameOf(plugin), versionOf(plugin), phaseOf(plugin), phaseOf(plugin) === 'started' ? '' : reasonOf(plugin)])
+    .sort(([left = ''], [right = '']) => left < right ? -1 : Number(left > right));
+  surroundings.output.write(textTable(['NAME', 'VERSION', 'PHASE', 'REASON'], rows));
+}
+
+export async function enablePlugin(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  await switchPlugin(name, { enabled: true, phases: ['started', 'failed'] }, { options, surroundings });
+}
+
+export async function disablePlugin(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+  await switchPlugin(name, { enabled: false, phases: ['stopped'] }, { options, surroundings });
+}
+
+type Asked = { readonly options: ConnectionOptions; readonly surroundings: Surroundings };
+
+/** Until it is so, as it takes effect after the answer. */
+async function switchPlugin(name: string, { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] }, { options, surroundings }: Asked): Promise<void> {
+  checkName(name);
+  const { clock } = surroundings;
+  const connection = await connect(options, surroundings);
+  const path = [...objectPath(connection), name];
+  let plugin: Json | undefined = await connection.client.send({ method: 'PATCH', path, body: { spec: { enabled } } });
+  const deadline = clock.monotonic() + startedWaitMs;
+  while (plugin !== undefined && !phases.includes(phaseOf(plugin))) {
+    if (clock.monotonic() > deadline) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
+    await delay(clock, askAgainMs);
+    plugin = await connection.client.find({ method: 'GET', path });
+  }
+  if (plugin === undefined) throw failed(`the plugin ${printable(name)} was removed meanwhile`);
+  tell(enabled ? 'enabled' : 'disabled', plugin, surroundings);
+}
+
+export async function uninstallPlugin(name: string, options: UninstallOptions, surroundings: Surroundings): Promise<void> {
+  checkName(name);
+  const { clock, notes } = surroundings;
+  const connection = await connect(options, surroundings);
+  const path = [...objectPath(connection), name];
+  if (options.deleteData === true) await connection.client.send({ method: 'PATCH', path, body: { spec: { deleteData: true } } });
+  const asked = await connection.client.send({ method: 'DELETE', path });
+  const uid = textOf(asked, 'metadata', 'uid');
+  const began = clock.monotonic();
+  let told = '';
+  for (;;) {
+    const plugin = await connection.client.find({ method: 'GET', path });
+    // One of the same name that was made since is another one.
+    if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
+    const holds = `waiting: ${heldUpBy(plugin)}`;
+    const waited = clock.monotonic() - began;
+    if (waited > removedWaitMs) throw failed(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
+    if (waited > quietMs && holds !== told) notes.write(`${holds}\n`);
+    if (waited > quietMs) told = holds;
+    await delay(clock, askAgainMs);
+  }
+  notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and what it kept' : ''}\n`);
+}
+
+/** Whose turn it is, and what the server says of it. */
+function heldUpBy(plugin: Json): string {
+  const finalizers = textsOf(plugin, 'metadata', 'finalizers').map(printable);
+  const held = finalizers.length === 0 ? 'nothing holds it any more' : `it is held by ${finalizers.join(', ')}`;
+  const reason = reasonOf(plugin);
+  return `${held}; it is ${phaseOf(plugin)}${reason === '' ? '' : ` (${printable(reason)})`}`;
+}
+
+/** The name alone on standard output, so that a script can go on with it. One that does not run is a failure. */
+function tell(done: string, plugin: Json, { output, notes }: Surroundings): void {
+  const name = printable(nameOf(plugin));
+  output.write(`${name}\n`);
+  if (phaseOf(plugin) === 'failed') throw failed(`${name} is ${done}, and ${describe(plugin)}`);
+  notes.write(`${done} ${name}: it is ${describe(plugin)}\n`);
+}
+
+function describe(plugin: Json): string {
+  const version = versionOf(plugin);
+  const reason = phaseOf(plugin) === 'started' ? '' : reasonOf(plugin);
+  return `${printable(phaseOf(plugin))}${version === '' ? '' : `, version ${printable(version)}`}${reason === '' ? '' : `: ${printable(reason)}`}`;
+}
+
+function nameOf(plugin: Json): string {
+  return textOf(plugin, 'metadata', 'name') ?? '';
+}
+
+/** The one that runs; the one that is to run where none does. */
+function versionOf(plugin: Json): string {
+  return textOf(plugin, 'status', 'version') ?? textOf(plugin, 'spec', 'version') ?? '';
+}
+
+function phaseOf(plugin: Json): string {
+  if (memberOf(plugin, 'metadata', 'deletionTimestamp') !== undefined) return 'uninstalling';
+  return textOf(plugin, 'status', 'phase') ?? 'not-started';
+}
+
+function reasonOf(plugin: Json): string {
+  const ready = listOf(plugin, 'status', 'conditions').find((condition) => textOf(condition, 'type') === 'Ready');
+  const [reason, message] = [textOf(ready, 'reason'), textOf(ready, 'message')];
+  return [reason, message].filter((part) => part !== undefined && part !== '').join(': ');
+}
+
+function objectPath({ domain }: Connection): readonly string[] {
+  return ['apis', `plugin.${domain}`, 'v1alpha1', 'plugins'];
+}
+
+function consolePath({ domain }: Connection): readonly string[] {
+  return ['apis', `api.console.${domain}`, 'v1alpha1', 'plugins'];
+}
+
+async function readPackage(file: string, { folder }: Surroundings): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
+  const path = resolve(folder, file);
+  try {
+    const { size } = await stat(path);
+    if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, a package is far smaller`);
+    return { name: basename(path), bytes: new Uint8Array(await readFile(path)) };
+  } catch (error) {
+    throw mistake(`${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`);
+  }
+}
+
+/** The server checks names; these alone would become another path on the way. */
+function checkName(name: string): void {
+  if (/^(?:|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a plugin's name`);
+}

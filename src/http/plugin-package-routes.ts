@@ -1,0 +1,84 @@
+import type { Cause } from '../command/event.ts';
+import type { Rejection } from '../command/rejection.ts';
+import type { Subject } from '../command/subject.ts';
+import { bytesAnswer, refusal, taken, type Answer } from './answer.ts';
+import { etagOf } from './conditions.ts';
+import { writeContext } from './decode-write.ts';
+import type { Exchange } from './exchange.ts';
+import type { PlatformRoute } from './fixed-routes.ts';
+import { platformApiVersion } from './platform-type.ts';
+import { problem, problemOf } from './problem.ts';
+import { readUpload } from './read-upload.ts';
+
+export type Installed =
+  | { readonly ok: true; readonly name: string; readonly plugin: { readonly bytes: Uint8Array; readonly revision: number } }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+/** Takes packages in; `cause` and `subject` are the caller's. */
+export type PluginInstaller = {
+  install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
+  upgrade(name: string, archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
+};
+
+export type PluginPackageRoutesDependencies = {
+  readonly domain: string;
+  readonly installer: PluginInstaller;
+  readonly archiveBytesMax: number;
+  /** Archives taken in at once: each is in memory meanwhile. */
+  readonly installsMax: number;
+  /** Undefined once plugins can be installed; before, why not yet. */
+  readonly unready: () => string | undefined;
+};
+
+/**
+ * Packages of plugins (decision 9.3): a file in the field `file`. Installing is granted by the path, upgrading as
+ * `plugins/upgrade`; both let in code that may do whatever the server may.
+ */
+export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
+  const { domain, installer } = dependencies;
+  const path = `/apis/api.console.${domain}/${platformApiVersion}/plugins`;
+  const location = (name: string): string => `/apis/plugin.${domain}/${platformApiVersion}/plugins/${name}`;
+  const uploads = new Uploads(dependencies);
+  return [
+    {
+      method: 'POST', path: `${path}/install`,
+      route: async (_params, exchange) => uploads.take(exchange, async (archive, request) => installer.install(archive, request), ({ name }) => ({ status: 201, headers: ['Location', location(name)] })),
+    },
+    {
+      method: 'POST', path: `${path}/{name}/upgrade`,
+      route: async ({ name = '' }, exchange) => uploads.take(exchange, async (archive, request) => installer.upgrade(name, archive, request), () => ({ status: 200, headers: [] })),
+    },
+  ];
+}
+
+type Use = (archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }) => Promise<Installed>;
+
+class Uploads {
+  readonly #dependencies: PluginPackageRoutesDependencies;
+  #inProgress = 0;
+
+  constructor(dependencies: PluginPackageRoutesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async take(exchange: Exchange, use: Use, answer: (installed: Extract<Installed, { ok: true }>) => { readonly status: number; readonly headers: readonly string[] }): Promise<Answer> {
+    const { installsMax, unready } = this.#dependencies;
+    const context = writeContext(exchange);
+    if (!context.ok) return refusal(context.problem);
+    if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not served here: to see what a package is, it must be run'));
+    const waits = unready();
+    if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
+    if (this.#inProgress >= installsMax) return refusal(problem('too-many-requests', `${String(installsMax)} packages are being taken in right now`, { retryAfterSeconds: 2 }));
+    this.#inProgress += 1;
+    try {
+      const body = await readUpload(exchange.req, { field: 'file', bytesMax: this.#dependencies.archiveBytesMax });
+      if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
+      const installed = await use(body.value, context.value);
+      if (!installed.ok) return refusal(problemOf(installed.rejection, { kind: 'Plugin' }));
+      const { status, headers } = answer(installed);
+      return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
+    } finally {
+      this.#inProgress -= 1;
+    }
+  }
+}

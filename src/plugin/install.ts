@@ -1,0 +1,189 @@
+import { delay, type Clock } from '../base/clock.ts';
+import type { Cause } from '../command/event.ts';
+import type { Rejection } from '../command/rejection.ts';
+import type { Subject } from '../command/subject.ts';
+import { pluginStartMs } from '../limits.ts';
+import type { ChangeFeed, ObjectReader, StoredObject } from '../read/objects.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import { parseObject, type Applied } from './apply-object.ts';
+import { openDoor } from './load-module.ts';
+import type { LoadedPlugin, PluginLoad } from './load-plugin.ts';
+import { decodeManifest, isObject, type Manifest } from './manifest.ts';
+import type { Staged } from './package-folders.ts';
+import { packageReportMs, packageSettledMs } from './package-limits.ts';
+import { PackageNotKeptError, refOf } from './package-log.ts';
+import { packageOf, type PackageRef } from './package-store.ts';
+import type { Packages } from './packages.ts';
+import { readManifest, type PluginFolder } from './plugin-folder.ts';
+
+/** What an install needs of the host of plugins. */
+export type InstallHost = {
+  /** It lies in a folder of plugins, which nothing installed may hide. */
+  hasFolder(name: string): boolean;
+  /** What keeps it from being started beside the plugins that are there. */
+  conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
+  /** Resolves when this node has brought it to rest, or the time is up. */
+  standing(name: string, timeoutMs: number): Promise<unknown>;
+};
+
+/** Writes the `Plugin` object in the name of whoever asks. */
+export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
+
+/** `absent`: one that is there by now is left as it is, and the install refused. */
+export type WriteRequest = InstallRequest & { readonly expects?: 'absent' };
+
+export type InstallDependencies = {
+  readonly domain: string;
+  readonly packages: Packages;
+  readonly host: InstallHost;
+  readonly reader: Pick<ObjectReader, 'get'>;
+  readonly changes: ChangeFeed;
+  readonly pluginKey: TypeKey;
+  readonly write: WritePlugin;
+  readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
+  readonly clock: Clock;
+};
+
+/** In whose name. What the package itself declares is applied as the plugin: who may install a plugin may do everything. */
+export type InstallRequest = { readonly subject: Subject; readonly cause: Cause };
+
+export type InstallOutcome =
+  | { readonly ok: true; readonly name: string; readonly plugin: Pick<StoredObject, 'bytes' | 'revision'> }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+type Inspected = { readonly manifest: Manifest; readonly loaded: LoadedPlugin };
+type Refused = Extract<InstallOutcome, { ok: false }>;
+
+/**
+ * Takes packages in. Everything that can be found wrong is found before anything is written: a refusal leaves neither an
+ * event nor a folder. To find it the plugin's module is run.
+ */
+export class Installer {
+  readonly #dependencies: InstallDependencies;
+  /** Plugins that are being installed or upgraded through this node. Among several nodes the log lets one win. */
+  readonly #busy = new Set<string>();
+
+  constructor(dependencies: InstallDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
+    return this.#staged(archive, async (staged, { manifest, loaded }) => {
+      const { name } = manifest;
+      const there = this.#stored(name);
+      if (this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well`);
+      if (there !== undefined) return conflict(`the plugin ${name} is there already: it is upgraded at …/plugins/${name}/upgrade`);
+      return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
+    });
+  }
+
+  /** Another version of a plugin that was installed, an older one included: to go back is what helps when an upgrade fails. */
+  async upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
+    const stored = this.#stored(name);
+    if (stored === undefined) return refused('not-found', `plugins "${name}" not found`);
+    const object = parseObject(stored.bytes);
+    const { metadata } = object;
+    const present = packageOf(object);
+    if (present === undefined) return conflict(`the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there`);
+    if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
+    if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
+    return this.#staged(archive, async (staged, { manifest, loaded }) => {
+      if (manifest.name !== name) return invalid(`it is the plugin ${manifest.name}, not ${name}`);
+      return this.#put(archive, { staged, manifest, loaded }, request);
+    });
+  }
+
+  async #staged(archive: Uint8Array, use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>): Promise<InstallOutcome> {
+    const staged = await this.#dependencies.packages.stage(archive);
+    if (!staged.ok) return invalid(staged.problem);
+    let name: string | undefined;
+    try {
+      const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
+      if ('ok' in manifest) return manifest;
+      if (this.#busy.has(manifest.name)) return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
+      name = manifest.name;
+      this.#busy.add(name);
+      const loaded = await this.#load({ path: staged.path, name, bundled: false }, manifest);
+      return 'ok' in loaded ? loaded : await use(staged, { manifest, loaded });
+    } finally {
+      if (name !== undefined) this.#busy.delete(name);
+      await staged.discard();
+    }
+  }
+
+  async #manifest(folder: PluginFolder): Promise<Manifest | Refused> {
+    const file = await readManifest(folder);
+    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : { ok: false as const, problems: [file.problem] };
+    return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
+  }
+
+  /** In full, as a start would: a module that does not load is no plugin. What it opened for that is ended again. */
+  async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
+    openDoor();
+    const load = await this.#dependencies.load(folder, manifest);
+    if (!load.ok) return invalid(load.failure.message);
+    const { loaded } = load;
+    const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
+    await this.#end(loaded);
+    return conflicts.length === 0 ? loaded : conflict(conflicts.join('; '));
+  }
+
+  async #end({ definition: { stop } }: LoadedPlugin): Promise<void> {
+    if (stop === undefined) return;
+    const ending = Promise.resolve().then(stop).then(() => undefined, () => undefined);
+    await Promise.race([ending, delay(this.#dependencies.clock, pluginStartMs)]);
+  }
+
+  async #put(archive: Uint8Array, { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> }, by: WriteRequest): Promise<InstallOutcome> {
+    const { packages, write } = this.#dependencies;
+    let ref: PackageRef;
+    try {
+      ref = await packages.keep(archive);
+    } catch (error) {
+      if (!(error instanceof PackageNotKeptError)) throw error;
+      return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log does not answer', retryAfterSeconds: 1 } };
+    }
+    await packages.adopt(staged, ref);
+    const applied = await write(manifest, ref, by);
+    if (!applied.ok) return { ok: false, rejection: applied.rejection ?? { reason: 'unavailable', detail: applied.detail, retryAfterSeconds: 1 } };
+    return this.#settled(manifest.name);
+  }
+
+  /** As the plugin is once this node has brought it to rest; its status is written by the node that leads, which may be another. */
+  async #settled(name: string): Promise<InstallOutcome> {
+    const { host, clock, changes, pluginKey } = this.#dependencies;
+    await host.standing(name, packageSettledMs);
+    let told: (() => void) | undefined;
+    const reported = new Promise<void>((resolve) => { told = resolve; });
+    const isReported = (): boolean => this.#isAtRest(name);
+    const unsubscribe = changes.subscribe((batch) => { if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && isReported()) told?.(); });
+    if (!isReported()) await Promise.race([reported, delay(clock, packageReportMs)]);
+    unsubscribe();
+    const plugin = this.#stored(name);
+    return plugin === undefined ? refused('not-found', `the plugin ${name} was removed meanwhile`) : { ok: true, name, plugin };
+  }
+
+  #isAtRest(name: string): boolean {
+    const stored = this.#stored(name);
+    const status = stored === undefined ? undefined : parseObject(stored.bytes)['status'];
+    const phase = isObject(status) ? status['phase'] : undefined;
+    return phase === 'started' || phase === 'failed' || phase === 'stopped';
+  }
+
+  #stored(name: string): StoredObject | undefined {
+    const { reader, pluginKey } = this.#dependencies;
+    return reader.get(pluginKey, name);
+  }
+}
+
+function invalid(detail: string): Refused {
+  return { ok: false, rejection: { reason: 'invalid', detail: `the package is refused: ${detail}`, violations: [{ pointer: '/file', detail }] } };
+}
+
+function conflict(detail: string): Refused {
+  return refused('already-exists', detail);
+}
+
+function refused(reason: 'already-exists' | 'not-found', detail: string): Refused {
+  return { ok: false, rejection: { reason, detail } };
+}
