@@ -46,7 +46,10 @@ export const deletion: Measure = {
 
 async function follow(response: Response, sent: ReadonlyMap<string, number>, took: number[], count: number): Promise<void> {
   if (response.body === null) throw new Error('the watch has no body');
-  for await (const line of createInterface({ input: Readable.fromWeb(response.body as never) })) {
+  const lines = createInterface({ input: Readable.fromWeb(response.body as never) });
+  // The watch is cut off at the end.
+  lines.on('error', () => undefined);
+  for await (const line of lines) {
     if (!line.includes('"DELETED"')) continue;
     const frame = JSON.parse(line.replace(/^data: /u, '')) as { readonly type: string; readonly object: { readonly metadata: { readonly name: string } } };
     if (frame.type !== 'DELETED') continue;
