@@ -19,13 +19,14 @@ import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
 import { pageMillion } from './measures/page-million.ts';
 import { reconcile } from './measures/reconcile.ts';
+import { pluginStart } from './measures/plugin-start.ts';
 import { restartMillion } from './measures/restart-million.ts';
 import { update } from './measures/update.ts';
 import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
+const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, pluginStart, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {

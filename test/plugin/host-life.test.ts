@@ -1,0 +1,128 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+
+const plugins = `plugins.plugin.${domain}`;
+const goods = 'goods.goods.example';
+const good = { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') };
+const goodsYaml = (...names: readonly string[]): string => names.map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`).join('');
+
+type Place = { readonly root: string; readonly dataDir: string };
+
+async function placed(t: Test, files: PluginFiles): Promise<Place> {
+  const place = { root: await temporaryFolder(t), dataDir: await temporaryFolder(t) };
+  await writePlugins(place.root, files);
+  return place;
+}
+
+async function open(t: Test, { root, dataDir }: Place, isLeader = true): Promise<Stage> {
+  return openStage(t, { dataDir, extra: [root], leadership: { isLeader: () => isLeader, subscribe: () => () => undefined } });
+}
+
+/** Resolves once the plugin's object says so: each change of the read models is looked at. */
+async function told(stage: Stage, plugin: string, holds: (ready: string, phase: string | undefined) => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    // The host's own timers and watchers keep no process alive.
+    const { port1, port2 } = new MessageChannel();
+    port1.ref();
+    const look = (): void => {
+      if (!holds(stage.ready(plugin), stage.phase(plugin))) return;
+      unsubscribe();
+      port2.close();
+      resolve();
+    };
+    const unsubscribe = stage.reader.subscribe(look);
+    look();
+  });
+}
+
+t.test('files that change start a plugin anew; a half-written one fails with why and comes back once mended', async (t) => {
+  const place = await placed(t, { good: { ...good, 'helper.mjs': 'export const plural = "goods";', 'main.mjs': `import { plural } from './helper.mjs';\n${moduleText('goods').replace("plural: 'goods'", 'plural')}` } });
+  const stage = await open(t, place);
+  t.equal(stage.phase('good'), 'started', stage.ready('good'));
+  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
+  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+  t.same(stage.closedWatches, [goods], 'its watches have ended');
+  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  t.ok(stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving), 'a helper that was edited is loaded anew');
+  await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
+  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+  await rm(join(place.root, 'good'), { recursive: true });
+  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+  await writePlugins(place.root, { good });
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
+  await stage.close();
+});
+
+t.test('a chain of three follows its beginning, and a version out of range is named', async (t) => {
+  const needs = (name: string, dependency: string, range: string): Record<string, string> => ({ 'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: range } }) });
+  const place = await placed(t, { a: needs('a', 'b', '*'), b: needs('b', 'good', '^1.0.0'), good, lost: needs('lost', 'nowhere', '*') });
+  const stage = await open(t, place);
+  t.same(['a', 'b', 'good'].map((name) => stage.phase(name)), ['started', 'started', 'started']);
+  t.match(stage.ready('lost'), /^DependencyMissing: it needs the plugin nowhere/);
+  await writePlugins(place.root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) } });
+  await told(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
+  t.match(stage.ready('b'), /^DependencyVersion: it needs version \^1.0.0 of the plugin good, which is 2.0.0/);
+  await writePlugins(place.root, { good: { 'plugin.yaml': good['plugin.yaml'] } });
+  await told(stage, 'a', (_ready, phase) => phase === 'started');
+  await stage.close();
+});
+
+t.test('a storm of enabling and disabling ends as the last word says', async (t) => {
+  const stage = await open(t, await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }));
+  for (let turn = 0; turn < 20; turn += 1) await stage.write(plugins, mergePatch('good', { spec: { enabled: turn % 2 === 1 } }));
+  await stage.host.settled();
+  t.same(['good', 'after'].map((name) => stage.phase(name)), ['started', 'started']);
+  t.equal(stage.registry.all().filter(({ type }) => type.key === goods).length, 1);
+  await stage.close();
+});
+
+t.test('what a newer version declares no more is removed, unless people changed it', async (t) => {
+  const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one', 'two', 'three') } });
+  const first = await open(t, place);
+  await first.write(goods, mergePatch('two', { spec: { color: 'mine' } }));
+  await first.close();
+  await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodsYaml('three') } });
+  const second = await open(t, place);
+  t.match(second.object(goods, 'one'), { metadata: { deletionTimestamp: String } });
+  t.notMatch(second.object(goods, 'two'), { metadata: { deletionTimestamp: String } });
+  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods two: declared no more, and left as people changed it/);
+  await second.close();
+});
+
+t.test('an uninstall removes what was declared, with deleteData all there is, and goes on after a crash', async (t) => {
+  const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
+  const first = await open(t, place);
+  await first.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
+  await first.close();
+  // Of a node that does not lead nothing is removed: as after a crash before the first step.
+  const follower = await open(t, place, false);
+  await follower.write(plugins, mergePatch('good', { spec: { deleteData: true } }));
+  await follower.write(plugins, { type: 'delete', name: 'good', preconditions: {} });
+  await follower.host.settled();
+  t.ok(follower.object(goods, 'one'));
+  t.notOk(follower.registry.all().some(({ type }) => type.key === goods), 'it is stopped on every node');
+  await follower.close();
+  await rm(join(place.root, 'good'), { recursive: true });
+  const leader = await open(t, place);
+  t.equal(leader.object(goods, 'one'), undefined);
+  t.equal(leader.object(goods, 'own'), undefined, 'its finalizer could be taken off by nobody');
+  t.equal(leader.phase('good'), 'uninstalling');
+  t.notMatch(leader.object(plugins, 'good'), { metadata: { finalizers: Array } });
+  await leader.close();
+});
+
+t.test('a node that does not lead runs every plugin and writes nothing', async (t) => {
+  const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
+  const stage = await open(t, place, false);
+  t.equal(await stage.events(), 0);
+  t.same(stage.host.plugins(), [{ name: 'good', phase: 'started', failure: undefined }]);
+  await stage.close();
+});
