@@ -62,7 +62,7 @@ t.test('a plugin that does not start is refused with its own reason', async (t) 
   await t.rejects(failing({ spec: { pluginDependencies: { other: '*' } } }), /the plugin good is failed: DependencyMissing/u);
   await t.rejects(failing({ spec: { enabled: false } }), /the plugin good is stopped/u);
   const root = await temporaryFolder(t);
-  await writePlugins(root, { empty: { 'main.mjs': '' } });
+  await writePlugins(root, { empty: { 'plugin.yaml': '[' } });
   await t.rejects(startPlugin({ folder: join(root, 'empty'), logLevel: 'silent' }), /the plugin empty is failed: ManifestUnreadable/u);
   const before = (await readdir(tmpdir())).filter((name) => name.startsWith('ledgerplane-test-'));
   await t.rejects(failing({ module: 'throw new Error("boom");' }));
