@@ -55,7 +55,8 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       req.resume();
       resolve(body);
     };
-    const goneAway = (): void => { settle({ ok: false, problem: undefined }); };
+    // A request closes once it is read, too: then the parser has the last word.
+    const goneAway = (): void => { if (!req.complete) settle({ ok: false, problem: undefined }); };
     req.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > drainedTimes * rules.bytesMax + framingBytesMax) req.destroy();
