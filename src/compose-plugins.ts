@@ -7,6 +7,7 @@ import type { Elector } from '../reconcilers/lease.ts';
 import { PluginReconcilers } from '../reconcilers/plugin-reconcilers.ts';
 import type { Authorize } from './auth/authorize.ts';
 import type { Clock } from './base/clock.ts';
+import { composeInstalls, type Installs } from './compose-packages.ts';
 import type { Config } from './config.ts';
 import type { Execute } from './execute.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
@@ -15,6 +16,7 @@ import type { Suspects } from './plugin/blamed-plugin.ts';
 import { authorizePlugin, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import { asPluginObject } from './plugin/load-object.ts';
+import type { Packages } from './plugin/packages.ts';
 import type { Client, PluginLogger } from './plugin/plugin.ts';
 import type { TypeRegistry } from './plugin/type-registry.ts';
 import type { WatchHub } from './watch/hub.ts';
@@ -28,6 +30,7 @@ export type PluginParts = {
   readonly suspects: Suspects;
   readonly registry: TypeRegistry;
   readonly models: ObjectModels;
+  readonly packages: Packages;
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly execute: Execute;
@@ -39,10 +42,10 @@ export type PluginParts = {
   readonly authorize: Authorize;
 };
 
-export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost; readonly reconcilers: PluginReconcilers };
+export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost; readonly reconcilers: PluginReconcilers; readonly installs: Installs };
 
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
-export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, edge, loggerOf, execute, patiently, hub, leadership, bound, authorize }: PluginParts): Plugins {
+export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, edge, loggerOf, execute, patiently, hub, leadership, bound, authorize }: PluginParts): Plugins {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginClient = (plugin: string, requestId: string): Client =>
     createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
@@ -58,11 +61,12 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
-    platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
+    platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs }, packages,
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });
-  return { pluginRoutes, host, reconcilers };
+  const installs = composeInstalls({ ...edge, loggerOf, platformVersion, suspects, packages, host, models });
+  return { pluginRoutes, host, reconcilers, installs };
 }
 
 /** Compiled, this file is dist/src/compose-plugins.js: the bundled plugins are beside its folder. */

@@ -11,6 +11,7 @@ import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
+import { openPackages } from './compose-packages.ts';
 import { composePlugins } from './compose-plugins.ts';
 import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
@@ -29,6 +30,7 @@ import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './op
 import { Suspects } from './plugin/blamed-plugin.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
+import type { Packages } from './plugin/packages.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
 import { Readiness } from './readiness.ts';
@@ -98,12 +100,12 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
-  const { pluginRoutes, host, reconcilers: pluginReconcilers } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
+  const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
     ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness, eventLoop),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
-    authorize: access.authorize, platformRoutes: access.routes, watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
+    authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
   await host.loadTypes();
@@ -133,6 +135,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.patiently, reader: models, uuid: randomUUID });
   const { settled } = administer(access, log);
   await host.start();
+  await installs.open();
   await settled;
   readiness.done('plugins');
   const ready = { log: stores.logName, events: models.folded(), types: registry.all().filter(({ serving }) => serving).length };
@@ -205,6 +208,7 @@ type Stores = {
   readonly models: ObjectModels;
   readonly registry: TypeRegistry;
   readonly access: AccessTables;
+  readonly packages: Packages;
 };
 
 /** The log, the tables folded from it, and the types they are folded by. */
@@ -230,8 +234,9 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
   const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
+  const packages = await openPackages({ config, eventLog, models, clock });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
-  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access };
+  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages };
 }
 
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {

@@ -3,7 +3,7 @@ import type { Command, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
-import { applyObject, parseObject, rejectionText, type Applied, type ApplyDependencies } from './apply-object.ts';
+import { applyObject, parseObject, rejectionText, type Application, type Applied, type ApplyDependencies } from './apply-object.ts';
 import { isObject, type Manifest } from './manifest.ts';
 import { packageOf, withPackage, type PackageRef } from './package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from './plugin-memory.ts';
@@ -26,6 +26,9 @@ export type PluginWish = {
   readonly package: PackageRef | undefined;
 };
 
+/** For whom it is done, where that is not the platform. */
+export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects'>>;
+
 /** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
 export class PluginObjects {
   readonly #type: ResourceType;
@@ -43,11 +46,11 @@ export class PluginObjects {
   }
 
   /** Makes the object as the manifest says, people's changes kept. Without a manifest only its existence is seen to. */
-  async ensure(name: string, manifest: Manifest | undefined, ref: PackageRef | undefined): Promise<Applied> {
+  async ensure(name: string, manifest: Manifest | undefined, ref: PackageRef | undefined, by: EnsuredBy = {}): Promise<Applied> {
     if (manifest === undefined && this.#object(name) !== undefined) return { ok: true, kept: [], isNew: false };
     const declared: JsonObject = manifest?.object ?? { apiVersion: this.#type.apiVersion, kind: this.#type.kind, metadata: { name }, spec: {} };
     const object = withFinalizer(ref === undefined ? declared : withPackage(declared, ref), uninstallFinalizer(this.#dependencies.domain));
-    return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform' }, this.#dependencies);
+    return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by }, this.#dependencies);
   }
 
   /** undefined: there is no such object. */

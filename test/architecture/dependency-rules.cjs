@@ -15,7 +15,7 @@ const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy
 const ui = '^src/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */
 const harness = '^src/testing(-client)?\\.ts$';
-const root = '^src/(main|serve|server|event-loop-(?:watch|worker|limits)|log-commands|log-place|compose-(?:access|plugins|reconcilers)|open-log|follow-log|listen|patient-execute|readiness|testing|testing-client)\\.ts$';
+const root = '^src/(main|serve|server|event-loop-(?:watch|worker|limits)|log-commands|log-place|compose-(?:access|packages|plugins|reconcilers)|open-log|follow-log|listen|patient-execute|readiness|testing|testing-client)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
@@ -51,6 +51,8 @@ module.exports = {
     only('plugins-see-one-door', '^plugins/', '^src/plugin/plugin\\.ts$'),
     home('one-home-for-koa', '^src/http/', '(koa|@koa)'),
     home('one-home-for-ws', '^src/http/', 'ws'),
+    home('one-home-for-archives', '^src/plugin/package-(tar|zip)\\.ts$', '(tar|yauzl)'),
+    home('one-home-for-multipart', '^src/http/read-upload\\.ts$', '@fastify/busboy'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
   home('one-home-for-lmdb', '^(src/log|projections)/lmdb-[^/]+\\.ts$', 'lmdb'),
     home('one-home-for-eventstore', '^src/log/eventstore-[^/]+\\.ts$', '@eventstore/db-client'),

@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t, { type Test } from 'tap';
+
+import { packageBytesMax } from '../../src/plugin/package-limits.ts';
+import { as, Administration } from '../support/administration.ts';
+import { runCommandLine } from '../support/command-line.ts';
+import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/start-server.ts';
+import { packageOf, tgz, zip } from './archives.ts';
+
+t.setTimeout(200_000);
+
+const installPath = '/apis/api.console.svc.run/v1alpha1/plugins/install';
+const pluginPath = '/apis/plugin.svc.run/v1alpha1/plugins';
+
+type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, any> }; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are matched, not typed
+
+async function started(t: Test): Promise<TestServer> {
+  const server = await startTestServer();
+  t.teardown(async () => server.remove());
+  return server;
+}
+
+async function send(server: TestServer, path: string, form: FormData, headers: Readonly<Record<string, string>> = { authorization: adminAuthorization }): Promise<Answer> {
+  const response = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: form });
+  return { status: response.status, headers: response.headers, body: await response.json() as Record<string, unknown> };
+}
+
+function formWith(archive: Buffer, field = 'file'): FormData {
+  const form = new FormData();
+  form.set(field, new Blob([new Uint8Array(archive)]), 'package.tgz');
+  return form;
+}
+
+async function install(server: TestServer, archive: Buffer, headers?: Readonly<Record<string, string>>): Promise<Answer> {
+  return send(server, installPath, formWith(archive), headers);
+}
+
+async function upgrade(server: TestServer, name: string, archive: Buffer): Promise<Answer> {
+  return send(server, `/apis/api.console.svc.run/v1alpha1/plugins/${name}/upgrade`, formWith(archive));
+}
+
+/** A plugin with one type, and a route that tells its version. */
+function tellerPackage(version: string, { name = 'teller', group = 'teller.example.com', format = 'tgz', module = '' } = {}): Buffer {
+  const main = module === '' ? `export default {
+    types: [{ group: '${group}', version: 'v1', kind: 'Tale', singular: 'tale', plural: 'tales', schema: { type: 'object', properties: { spec: {} } } }],
+    routes: [{ method: 'GET', path: '/apis/api.${group}/v1/version', handler: () => ({ body: { version: '${version}' } }) }],
+  };` : module;
+  const manifest = `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: ${version}\n  main: main.js\n`;
+  const files = { 'plugin.yaml': manifest, 'main.js': main, 'package.json': '{"type":"module"}' };
+  const members = Object.entries(files).map(([path, content]) => ({ name: format === 'tgz' ? `package/${path}` : path, content }));
+  return format === 'tgz' ? tgz(members) : zip(members);
+}
+
+async function traces(server: TestServer): Promise<readonly string[]> {
+  const plugins = await (await server.call(pluginPath)).json() as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
+  return [...plugins.items.map(({ metadata }) => metadata.name).filter((name) => !['content', 'example'].includes(name)), ...await readdir(join(server.dataDir, 'packages'))];
+}
+
+t.test('a package is installed, serves, survives a restart, is upgraded, rolled back, and uninstalled', async (t) => {
+  let server = await started(t);
+  const installed = await install(server, tellerPackage('1.0.0'));
+  t.equal(installed.status, 201, JSON.stringify(installed.body));
+  t.equal(installed.headers.get('location'), `${pluginPath}/teller`);
+  t.match(installed.body, { kind: 'Plugin', metadata: { name: 'teller' }, spec: { version: '1.0.0', package: { bytes: tellerPackage('1.0.0').length } }, status: { phase: 'started' } });
+  const tell = async (): Promise<unknown> => (await server.call('/apis/api.teller.example.com/v1/version')).json();
+  t.same(await tell(), { version: '1.0.0' });
+  t.equal((await server.call('/apis/teller.example.com/v1/tales', { method: 'POST', body: { metadata: { name: 'one' } } })).status, 201);
+
+  t.match(await upgrade(server, 'teller', tellerPackage('1.0.0')), { status: 200, body: { metadata: { version: installed.body['metadata'].version } } }, 'the same package changes nothing');
+  const upgraded = await upgrade(server, 'teller', tellerPackage('2.0.0', { format: 'zip' }));
+  t.match(upgraded, { status: 200, body: { spec: { version: '2.0.0' }, status: { phase: 'started' } } });
+  t.same(await tell(), { version: '2.0.0' });
+
+  server = await server.restart();
+  t.teardown(async () => server.remove());
+  t.same(await tell(), { version: '2.0.0' });
+  t.equal((await readdir(join(server.dataDir, 'packages'))).length, 2, 'the folder of the package before is gone, and so is its sum');
+  t.match(await upgrade(server, 'teller', tellerPackage('1.0.0')), { status: 200, body: { spec: { version: '1.0.0' }, status: { phase: 'started' } } });
+  t.same(await tell(), { version: '1.0.0' });
+  t.equal((await server.call('/apis/teller.example.com/v1/tales/one')).status, 200);
+
+  t.equal((await server.call(`${pluginPath}/teller`, { method: 'DELETE' })).status, 200);
+  for (let tries = 0; tries < 100 && (await server.call(`${pluginPath}/teller`)).status !== 404; tries += 1) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  t.equal((await server.call(`${pluginPath}/teller`)).status, 404);
+  t.equal((await install(server, tellerPackage('1.0.0'))).status, 201, 'and it can be installed again');
+});
+
+t.test('what is refused says why and leaves no trace', async (t) => {
+  const server = await started(t);
+  const before = await server.call('/readyz').then(async () => traces(server));
+  t.same(before, []);
+  const cases: readonly (readonly [string, Buffer, number, RegExp])[] = [
+    ['no archive', Buffer.from('hello'), 422, /neither a gzipped tarball nor a zip/u],
+    ['a way out', tgz([{ name: 'package/plugin.yaml', content: '' }, { name: '../../evil', content: 'x' }]), 422, /"\.\.\/\.\.\/evil" leads out/u],
+    ['a link', tgz([{ name: 'package/plugin.yaml', content: '' }, { name: 'package/l', kind: 'symlink', link: '/' }]), 422, /symbolic link/u],
+    ['no manifest', tgz([{ name: 'package/x', content: '' }]), 422, /there is no plugin\.yaml/u],
+    ['a manifest that does not validate', packageOf('bad', { more: '  requires: nonsense\n' }), 422, /spec\.requires: must be a range/u],
+    ['a manifest that names a package', packageOf('bad', { more: '  package: {digest: x, bytes: 1}\n' }), 422, /spec\.package: is set by installing/u],
+    ['a platform that is too old', packageOf('bad', { more: '  requires: ">=99.0.0"\n' }), 422, /requires platform >=99/u],
+    ['a module that does not load', tellerPackage('1.0.0', { module: 'throw new Error("broken at load")' }), 422, /broken at load/u],
+    ['a reserved group', tellerPackage('1.0.0', { group: 'teller.svc.run' }), 422, /reserved/u],
+    ['another plugin\'s name', packageOf('example'), 409, /is in a folder of plugins/u],
+    ['another plugin\'s type', tellerPackage('1.0.0', { module: 'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: "post", plural: "posts", schema: {} }] };' }), 422, /reserved/u],
+  ];
+  for (const [what, archive, status, words] of cases) {
+    const answer = await install(server, archive);
+    t.equal(answer.status, status, `${what}: ${JSON.stringify(answer.body)}`);
+    t.match(answer.body, { message: words }, what);
+    t.same(await traces(server), [], what);
+  }
+  t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
+  t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is there already/u } });
+  t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), { status: 409, body: { message: /the plugin teller has it/u } });
+  t.match(await upgrade(server, 'teller', packageOf('other')), { status: 422, body: { message: /it is the plugin other, not teller/u } });
+  t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
+  t.match(await upgrade(server, 'example', packageOf('example')), { status: 409, body: { message: /was not installed/u } });
+  t.equal((await upgrade(server, 'teller', tellerPackage('2.0.0', { module: 'throw new Error("broken")' }))).status, 422, 'an upgrade that does not load leaves what runs');
+  t.match((await server.call(`${pluginPath}/teller`).then(async (response) => response.json())), { spec: { version: '1.0.0' }, status: { phase: 'started' } });
+});
+
+t.test('a body is read by its rules, and only once the caller may install', async (t) => {
+  const server = await started(t);
+  const visitor = await install(server, tellerPackage('1.0.0'), {});
+  t.equal(visitor.status, 401);
+  const administration = new Administration(server.url);
+  await administration.user('mary');
+  t.equal((await install(server, tellerPackage('1.0.0'), as('mary'))).status, 403);
+
+  const json = await server.call(installPath, { method: 'POST', body: {} });
+  t.equal(json.status, 415);
+  t.equal((await server.call(installPath, { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data' } })).status, 400, 'no boundary');
+  t.match(await send(server, installPath, formWith(packageOf('x'), 'other')), { status: 400, body: { message: /the file comes in "file"/u } });
+  t.match(await send(server, installPath, new FormData()), { status: 400 });
+  const two = formWith(packageOf('x'));
+  two.append('file', new Blob(['y']), 'y');
+  t.match(await send(server, installPath, two), { status: 400, body: { message: /more than one file/u } });
+  const field = formWith(packageOf('x'));
+  field.append('name', 'x');
+  t.match(await send(server, installPath, field), { status: 400, body: { message: /"name", which is no file/u } });
+  t.equal((await send(server, `${installPath}?dryRun=All`, formWith(packageOf('x')))).status, 400);
+  t.match(await install(server, Buffer.alloc(packageBytesMax)), { status: 422 }, 'as large as it may be');
+  t.match(await install(server, Buffer.alloc(packageBytesMax + 1)), { status: 413 });
+  t.match(await install(server, Buffer.alloc(packageBytesMax + 100_000)), { status: 413 }, 'told before it is read');
+  const large = await server.call('/api/v1alpha1/users', { method: 'POST', body: JSON.stringify({ pad: 'x'.repeat(1_100_000) }) });
+  t.equal(large.status, 413, 'elsewhere the bound is what it was');
+  t.same(await traces(server), []);
+});
+
+t.test('an upload whose client goes away leaves nothing', async (t) => {
+  const server = await started(t);
+  await new Promise<void>((resolve) => {
+    const req = request(`${server.url}${installPath}`, { method: 'POST', headers: { authorization: adminAuthorization, 'content-type': 'multipart/form-data; boundary=b', 'content-length': '100000' } });
+    req.on('error', () => { resolve(); });
+    req.write('--b\r\nContent-Disposition: form-data; name="file"; filename="p.tgz"\r\n\r\nabc', () => { req.destroy(); });
+    req.on('close', () => { resolve(); });
+  });
+  t.same(await traces(server), []);
+  t.equal((await install(server, tellerPackage('1.0.0'))).status, 201, 'and its turn is free again');
+});
+
+t.test('of several installs of one plugin at once one wins', async (t) => {
+  const server = await started(t);
+  const answers = await Promise.all([1, 2].map(async (minor) => install(server, tellerPackage(`1.${String(minor)}.0`))));
+  t.same(answers.map(({ status }) => status).sort(), [201, 409]);
+});
+
+t.test('whoever a role allows may install, and whoever a role allows may upgrade', async (t) => {
+  const server = await started(t);
+  const administration = new Administration(server.url);
+  await administration.user('mary');
+  await administration.call('POST', '/api/v1alpha1/roles', { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name: 'installer' }, rules: [{ nonResourceURLs: [installPath], verbs: ['create'] }] });
+  await administration.call('POST', '/apis/api.console.svc.run/v1alpha1/users/mary/permissions', { roles: ['installer'] });
+  t.equal((await install(server, tellerPackage('1.0.0'), as('mary'))).status, 201);
+  const path = '/apis/api.console.svc.run/v1alpha1/plugins/teller/upgrade';
+  t.equal((await send(server, path, formWith(tellerPackage('2.0.0')), as('mary'))).status, 403);
+  await administration.call('POST', '/api/v1alpha1/roles', { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name: 'upgrader' }, rules: [{ apiGroups: ['api.console.svc.run'], resources: ['plugins/upgrade'], verbs: ['create'] }] });
+  await administration.call('POST', '/apis/api.console.svc.run/v1alpha1/users/mary/permissions', { roles: ['installer', 'upgrader'] });
+  t.equal((await send(server, path, formWith(tellerPackage('2.0.0')), as('mary'))).status, 200);
+});
+
+t.test('what npm packs is installed and looked after from the command line', async (t) => {
+  const server = await started(t);
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-npm-pack-'));
+  t.teardown(async () => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'extensions'));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'packed', version: '1.0.0', type: 'module' }));
+  await writeFile(join(folder, 'plugin.yaml'), 'apiVersion: plugin.${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: packed\nspec:\n  version: 1.0.0\n');
+  await writeFile(join(folder, 'extensions', 'role.yaml'), 'apiVersion: v1alpha1\nkind: Role\nmetadata:\n  name: packed-view\nrules: []\n');
+  await promisify(execFile)('npm', ['pack', '--offline', '--ignore-scripts', '--cache', join(folder, '.npm')], { cwd: folder });
+  const file = join(folder, 'packed-1.0.0.tgz');
+  t.ok((await readFile(file)).length > 0);
+  const run = async (...args: string[]): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> => {
+    const line = runCommandLine(['plugin', ...args], { cwd: server.dataDir, env: { LEDGERPLANE_SERVER: server.url, LEDGERPLANE_PASSWORD: testPassword } });
+    const code = await line.exited();
+    return { code, out: line.stdout(), err: line.stderr() };
+  };
+  t.same(await run('install', file), { code: 0, out: 'packed\n', err: 'installed packed: it is started, version 1.0.0\n' });
+  t.match(await run('install', file), { code: 1, out: '', err: /is there already.*\(409 AlreadyExists\)/u });
+  t.match(await run('install', join(folder, 'nothing.tgz')), { code: 2, err: /cannot be read/u });
+  t.match(await run('list'), { code: 0, out: /^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\n/u });
+  t.same(await run('disable', 'packed'), { code: 0, out: 'packed\n', err: 'disabled packed: it is stopped, version 1.0.0: Disabled: spec.enabled is false\n' });
+  t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: it is started/u });
+  const next = join(folder, 'next.zip');
+  await writeFile(next, packageOf('packed', { more: '  pluginDependencies:\n    missing-one: "*"\n', format: 'zip' }));
+  t.match(await run('upgrade', 'packed', next), { code: 1, err: /packed is upgraded, and failed.*missing-one/u });
+  t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: it is started/u });
+  t.match(await run('uninstall', 'packed'), { code: 0, out: '', err: 'uninstalled packed\n' });
+  t.equal((await server.call(`${pluginPath}/packed`)).status, 404);
+  t.match(await run('uninstall', 'packed'), { code: 1, err: /\(404 NotFound\)/u });
+  t.match(await run('enable', '..'), { code: 2 });
+});
