@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
 
-import { delay } from '../base/clock.ts';
+import { delay, type Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
@@ -65,7 +66,7 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   const deadline = clock.monotonic() + startedWaitMs;
   while (plugin !== undefined && !phases.includes(phaseOf(plugin))) {
     if (clock.monotonic() > deadline) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
-    await delay(clock, askAgainMs);
+    await pause(clock);
     plugin = await connection.client.find({ method: 'GET', path });
   }
   if (plugin === undefined) throw failed(`the plugin ${printable(name)} was removed meanwhile`);
@@ -91,9 +92,17 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, s
     if (waited > removedWaitMs) throw failed(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
     if (waited > quietMs && holds !== told) notes.write(`${holds}\n`);
     if (waited > quietMs) told = holds;
-    await delay(clock, askAgainMs);
+    await pause(clock);
   }
   notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and what it kept' : ''}\n`);
+}
+
+/** The clock's timers keep no process alive, and between two questions nothing else does. */
+async function pause(clock: Clock): Promise<void> {
+  const { port1 } = new MessageChannel();
+  port1.ref();
+  await delay(clock, askAgainMs);
+  port1.close();
 }
 
 /** Whose turn it is, and what the server says of it. */
