@@ -7,7 +7,7 @@ import type { PluginObject, Typed, TypeName } from './door/object.ts';
 import type { ReconcilerDeclaration } from './door/reconciler.ts';
 import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration } from './door/route.ts';
 import type { ObjectOfSchema } from './door/schema.ts';
-import type { DefinedType, JsonSchema, TypeDeclaration } from './door/type.ts';
+import type { DefinedType, JsonSchema, TypeDeclaration } from './door/declared-type.ts';
 
 export { ClientError } from './door/client.ts';
 export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './door/client.ts';
@@ -18,7 +18,7 @@ export type {
   ControllerDeclaration, PluginSocket, RouteDeclaration, RouteHandler, RouteMethod, RouteRequest, RouteResponse, ServerSentEvent, SocketDeclaration, SocketHandler,
 } from './door/route.ts';
 export type { FromSchema, ObjectOfSchema } from './door/schema.ts';
-export type { DefinedType, IndexSpec, IndexType, IndexValue, JsonSchema, TypeDeclaration } from './door/type.ts';
+export type { DefinedType, IndexSpec, IndexType, IndexValue, JsonSchema, TypeDeclaration } from './door/declared-type.ts';
 
 export type PluginDefinition = {
   readonly types?: readonly TypeDeclaration<never>[];

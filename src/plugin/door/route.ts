@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 import type { PluginLogger } from './logger.ts';
-import type { JsonSchema } from './type.ts';
+import type { JsonSchema } from './declared-type.ts';
 
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
