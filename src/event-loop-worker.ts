@@ -141,7 +141,8 @@ class Watcher {
 
 /** A plugin's within its folder. */
 function placeOf({ url, line, column }: Frame, suspect: Suspect | undefined): string {
-  const path = decodeURI(url.replace(/^file:\/\//u, ''));
+  // Modules of plugins carry the files they were read from as a query.
+  const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
   const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;
   return `${inner}:${String(line)}:${String(column)}`;
 }
