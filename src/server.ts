@@ -12,7 +12,7 @@ import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { openPackages } from './compose-packages.ts';
-import { composePlugins } from './compose-plugins.ts';
+import { composePlugins, type Plugins } from './compose-plugins.ts';
 import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
@@ -103,7 +103,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
-    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, readiness, eventLoop),
+    ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
@@ -151,9 +151,9 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, readiness: Readiness, eventLoop: EventLoopSource | undefined): Metrics {
+function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, { readiness, eventLoop, pluginRoutes }: { readonly readiness: Readiness; readonly eventLoop: EventLoopSource | undefined; readonly pluginRoutes: Plugins['pluginRoutes'] }): Metrics {
   return new Metrics({
-    position: () => models.position(), watchers: () => hub.size, isReady: () => readiness.reasons().length === 0,
+    position: () => models.position(), watchers: () => hub.size, pluginStreams: () => pluginRoutes.streams(), isReady: () => readiness.reasons().length === 0,
     isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop,
     controllers: () => bound.controllers(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),

@@ -1,11 +1,15 @@
 import type * as Prometheus from 'prom-client';
 import type { Registry } from 'prom-client';
 
+import type { StreamCount } from './plugin-streams.ts';
+
 /** What is measured anywhere but here, read when somebody asks. */
 export type MetricSources = {
   /** Position of the last folded event. */
   readonly position: () => bigint;
   readonly watchers: () => number;
+  /** Server-sent events and WebSockets that plugins have open. */
+  readonly pluginStreams: () => readonly StreamCount[];
   /** Objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
@@ -81,6 +85,7 @@ export class Metrics {
     });
     if (this.#sources.eventLoop !== undefined) measureEventLoop(this.#sources.eventLoop, { Counter, Gauge, registers });
     this.#openControllers({ Counter, Gauge, registers });
+    measureStreams(this.#sources.pluginStreams, { Gauge, registers });
     return registry;
   }
 
@@ -104,6 +109,16 @@ export class Metrics {
 }
 
 type Measures = Pick<typeof Prometheus, 'Counter' | 'Gauge'> & { readonly registers: Registry[] };
+
+function measureStreams(pluginStreams: MetricSources['pluginStreams'], { Gauge, registers }: Pick<Measures, 'Gauge' | 'registers'>): void {
+  new Gauge({
+    name: 'ledgerplane_plugin_streams', help: 'Server-sent events and WebSockets that plugins have open.', labelNames: ['plugin', 'transport'], registers,
+    collect() {
+      this.reset();
+      for (const { count, ...labels } of pluginStreams()) this.set(labels, count);
+    },
+  });
+}
 
 function measureEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: Measures): void {
   new Gauge({

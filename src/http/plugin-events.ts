@@ -28,6 +28,7 @@ type Taken = { readonly kind: 'next'; readonly result: unknown } | { readonly ki
  * the last, so what a reader leaves unread is never more than one event and what the connection holds.
  */
 export class EventStream implements OpenStream {
+  readonly transport = 'sse';
   readonly mount: OpenStream['mount'];
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];

@@ -10,7 +10,7 @@ import { abandon, EventStream } from './plugin-events.ts';
 import { askedOf, routeRequest, type Caller } from './plugin-request.ts';
 import { decodeRefusal, decodeResponse, type DecodedResponse } from './plugin-response.ts';
 import { serveSocket, type Upgraded } from './plugin-socket-call.ts';
-import { OpenStreams, type Mount } from './plugin-streams.ts';
+import { OpenStreams, type Mount, type StreamCount } from './plugin-streams.ts';
 import { basicChallenge, problem, type Problem } from './problem.ts';
 import { describeRoutes, type RouteDescription } from './route-description.ts';
 import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageBytesMax } from './route-limits.ts';
@@ -93,9 +93,9 @@ export class PluginRoutes implements RouteMounts {
       describeRoutes(plugin, { routes: routes.all().map(({ route }) => route.endpoint), sockets: sockets.all().map(({ route }) => route.endpoint) }));
   }
 
-  /** Streams open now, of all plugins. */
-  get streams(): number {
-    return this.#streams.size;
+  /** Streams open now, of every plugin that has any. */
+  streams(): readonly StreamCount[] {
+    return this.#streams.counts();
   }
 
   /** Rights may have changed, or credentials run out: streams that would not be allowed any more end. */

@@ -22,6 +22,7 @@ export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
 
 /** A WebSocket that a plugin serves. What either side does not take in is bounded: reading pauses, and `send` says no. */
 export class SocketConnection implements OpenStream {
+  readonly transport = 'websocket';
   readonly mount: OpenStream['mount'];
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];

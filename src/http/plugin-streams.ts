@@ -28,6 +28,7 @@ export type StreamEnding = { readonly reason: keyof typeof streamEndings; readon
 
 /** Server-sent events or a WebSocket of a plugin's, while it is open. No method waits or throws. */
 export type OpenStream = {
+  readonly transport: 'sse' | 'websocket';
   readonly mount: Mount;
   readonly subject: Subject;
   /** As it was authorized. */
@@ -36,6 +37,9 @@ export type OpenStream = {
   beat(now: number): void;
   end(ending: StreamEnding): void;
 };
+
+/** How many streams a plugin has open by one transport. */
+export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
 
 /** How often each stream is looked at: keep-alives come up to this much early, ends that are due up to this much late. */
 export const streamBeatMs = 1_000;
@@ -53,6 +57,16 @@ export class OpenStreams {
 
   get size(): number {
     return this.#wheel.size;
+  }
+
+  /** Those of which there is any; looked up, as they are asked for once in a while. */
+  counts(): readonly StreamCount[] {
+    const counts = new Map<string, StreamCount>();
+    for (const { mount: { plugin }, transport } of this.#wheel.items()) {
+      const key = `${plugin}/${transport}`;
+      counts.set(key, { plugin, transport, count: (counts.get(key)?.count ?? 0) + 1 });
+    }
+    return [...counts.values()];
   }
 
   /** Why none can be opened now; undefined when one can, in this very turn. */
