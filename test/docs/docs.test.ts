@@ -5,7 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { decodeConfig } from '../../src/config.ts';
+import { streamEndings } from '../../src/http/plugin-streams.ts';
 import { problems } from '../../src/http/problem.ts';
+import * as routeLimits from '../../src/http/route-limits.ts';
 import * as limits from '../../src/limits.ts';
 import { repository } from '../architecture/repository.ts';
 import { sourceFiles } from '../architecture/source-files.ts';
@@ -76,7 +78,7 @@ function isEndless(command: string): boolean {
   return /watch=true|text\/event-stream/u.test(command) && !command.includes('timeoutSeconds');
 }
 
-for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/reconcilers.md', 'docs/operating.md']) {
+for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/custom-apis.md', 'docs/reconcilers.md', 'docs/operating.md']) {
   t.test(`what ${path} tells its reader to do works`, async (t) => {
     const markdown = followable(path, await readPage(path));
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
@@ -155,6 +157,14 @@ t.test('docs/api.md tells the limits as they are', async (t) => {
     const constant = documentedLimits[what];
     t.equal(Number.parseInt(limit.replaceAll(',', ''), 10), constant === undefined ? undefined : limits[constant], what);
   }
+});
+
+t.test('docs/custom-apis.md tells bounds and close codes as they are', async (t) => {
+  const page = await readPage('docs/custom-apis.md');
+  const bounds = tableUnder('## Bounds', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
+  t.strictSame(bounds, [limits.pluginRouteMs / 1_000, routeLimits.pluginStreamsPerPluginMax, routeLimits.pluginStreamsMax, routeLimits.pluginEventBytesMax / 1_048_576, routeLimits.pluginStreamUnreadMs / 1_000]);
+  const codes = new Set(tableUnder('## WebSockets', page).map(([code]) => Number(code)));
+  t.strictSame(Object.entries(streamEndings).filter(([reason, code]) => reason !== 'unresponsive' && !codes.has(code)), []);
 });
 
 t.test('each invariant of ARCHITECTURE.md names a test that is there', async (t) => {
