@@ -76,11 +76,12 @@ export class Collector {
     await this.#controller.stop();
   }
 
+  /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
-    const { reader } = this.#dependencies;
+    const { reader, serving } = this.#dependencies;
     for (const type of types) {
       const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-      if (index === undefined) continue;
+      if (index === undefined || !serving().includes(type)) continue;
       const names = reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
       for (const name of names) yield `${type.key}/${name}`;
     }

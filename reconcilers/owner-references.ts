@@ -108,6 +108,7 @@ export class OwnerReferences {
   /** Slice by slice; what changes meanwhile is noted from the feed, and what is read here is never older than that. */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound, onError } = this.#dependencies;
+    if (!this.#isServed(type)) return;
     try {
       for (const name of reader.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
         if (this.#isStopped) return;
@@ -118,7 +119,7 @@ export class OwnerReferences {
       this.#controller.enqueueAll(() => this.#marked(type));
     } catch (error) {
       // The type was stopped meanwhile: it is looked through when it is back.
-      if (this.#dependencies.serving().includes(type)) onError(error, type.key);
+      if (this.#isServed(type)) onError(error, type.key);
     }
   }
 
@@ -127,11 +128,17 @@ export class OwnerReferences {
     for (const type of this.#dependencies.serving()) yield* this.#marked(type);
   }
 
+  /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
   *#marked(type: ResourceType): Iterable<string> {
+    if (!this.#isServed(type)) return;
     const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
     if (index === undefined) return;
     const names = this.#dependencies.reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
     for (const name of names) yield `${type.key}/${name}`;
+  }
+
+  #isServed(type: ResourceType): boolean {
+    return this.#dependencies.serving().includes(type);
   }
 
   #note({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {

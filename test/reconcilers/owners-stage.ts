@@ -16,6 +16,7 @@ import type { Propagation } from '../../src/command/propagation.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import type { JsonObject, OwnerReference } from '../../src/resource/object.ts';
+import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { noRules } from '../../src/write-rules.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { domain, widgets } from '../support/given.ts';
@@ -31,6 +32,7 @@ export class OwnersStage {
   readonly log: EventLog = new MemoryLog();
   readonly models: ObjectModels;
   readonly errors: unknown[] = [];
+  serving: readonly ResourceType[] = [widgets];
   readonly #execute: Execute;
   #running: Running[] = [];
   #ids = 0;
@@ -65,12 +67,21 @@ export class OwnersStage {
   async lead(): Promise<void> {
     const given = {
       changes: this.models, reader: this.models, execute: this.#execute, bound: new ReconcileBound(this.clock), leadership: alwaysLeading, clock: this.clock, uuid: () => this.#id(),
-      types: (key: string) => (key === widgets.key ? widgets : undefined), serving: () => [widgets], onError: (error: unknown) => { this.errors.push(error); },
+      types: (key: string) => (key === widgets.key ? widgets : undefined), serving: () => this.serving, onError: (error: unknown) => { this.errors.push(error); },
     };
     const running = { owners: new OwnerReferences({ ...given, typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined) }), collector: new Collector(given) };
     this.#running.push(running);
     running.collector.open();
     await running.owners.open();
+  }
+
+  /** As when a plugin has started. */
+  async serve(type: ResourceType): Promise<void> {
+    this.serving = [type];
+    await Promise.all(this.#running.map(async ({ owners, collector }) => {
+      collector.enqueueAll(type);
+      await owners.serve(type);
+    }));
   }
 
   async stopAll(): Promise<void> {

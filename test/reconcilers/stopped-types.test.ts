@@ -1,0 +1,37 @@
+/** A plugin that is stopped takes its types' indexes along: whoever looks through their objects waits until they are served again. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test } from 'tap';
+
+import { reconcileTurnStepsMax } from '../../reconcilers/reconcile-limits.ts';
+import { widgets } from '../support/given.ts';
+import { OwnersStage } from './owners-stage.ts';
+
+test('a type that is stopped while it is looked through is left alone until it is served', async (t) => {
+  const stage = await OwnersStage.open(t);
+  const names = Array.from({ length: reconcileTurnStepsMax * 2 }, (_, place) => `w${String(place)}`);
+  await Promise.all(names.map(async (name) => stage.create(name)));
+  const [marked] = names;
+  await stage.delete(marked ?? '');
+  stage.models.dropIndexes(widgets.key);
+  const built = stage.models.buildIndexes(widgets);
+  stage.serving = [];
+  await stage.lead();
+  t.strictSame(stage.errors, [], 'what is not served is not read');
+  await built;
+  const leading = stage.serve(widgets);
+  // In the middle of it.
+  await nextTurn();
+  stage.serving = [];
+  stage.models.dropIndexes(widgets.key);
+  const builtAgain = stage.models.buildIndexes(widgets);
+  for (let turn = 0; turn < 64; turn += 1) {
+    await nextTurn();
+    stage.clock.advance(1_000);
+  }
+  t.strictSame(stage.errors, [], 'nor is what was stopped meanwhile, however often');
+  await Promise.all([leading, builtAgain]);
+  await stage.serve(widgets);
+  await stage.settle();
+  t.strictSame(stage.errors, []);
+  t.notOk(stage.object(marked ?? ''), 'what was marked before is seen to');
+});
