@@ -50,7 +50,7 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
   const pluginClient = (plugin: string, requestId: string): Client =>
     createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
   const pluginRoutes = new PluginRoutes({
-    clock: edge.clock, log: edge.log, loggerOf,
+    clock: edge.clock, log: edge.log, loggerOf, allows: (subject, request) => authorize(subject, request).allowed,
     clientsOf: (plugin, { subject, requestId }) => ({
       client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
       pluginClient: pluginClient(plugin, requestId),

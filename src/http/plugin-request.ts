@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { RouteEndpoint } from '../plugin/endpoints.ts';
 import type { Client, PluginLogger, RouteRequest } from '../plugin/plugin.ts';
@@ -7,24 +8,29 @@ import type { Exchange } from './exchange.ts';
 import { problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 
-/** What a handler is given beside the request itself. */
-export type CallParts = {
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  readonly now: number;
-  readonly clients: { readonly client: Client; readonly pluginClient: Client };
-  readonly signal: AbortSignal;
+/** Who calls, as a plugin's clients are bound to them. */
+type Caller = { readonly subject: Subject; readonly requestId: string };
+
+/** What handlers are called with, whatever they serve. */
+export type CallPorts = {
+  readonly clock: Clock;
   readonly log: PluginLogger;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** The generated API in-process, bound to the caller's rights and to the plugin's own. */
+  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
 };
 
-export function routeRequest(exchange: Exchange, { params, body, now, clients, signal, log }: CallParts): RouteRequest {
+type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };
+
+/** What a handler is given. */
+export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts, { clock, loggerOf, clientsOf }: CallPorts): RouteRequest {
   return {
-    params, body, signal, log,
+    ...parts, ...clientsOf(plugin, exchange),
     query: queryOf(exchange.query),
     headers: headersOf(exchange),
     user: { name: actorOf(exchange.subject) },
-    time: new Date(now).toISOString(),
-    ...clients,
+    time: new Date(clock.now()).toISOString(),
+    log: loggerOf(plugin),
   };
 }
 
@@ -85,6 +91,3 @@ function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = req.headers;
   return headers;
 }
-
-/** Who calls, as a plugin's clients are bound to them. */
-export type Caller = { readonly subject: Subject; readonly requestId: string };

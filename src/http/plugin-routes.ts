@@ -1,16 +1,14 @@
-import type { Clock } from '../base/clock.ts';
 import type { Subject } from '../command/subject.ts';
 import { pluginRouteMs } from '../limits.ts';
 import type { Endpoints, RouteEndpoint, RouteMounts, SocketEndpoint } from '../plugin/endpoints.ts';
-import type { Client, PluginLogger } from '../plugin/plugin.ts';
 import type { Allows } from '../watch/guard.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { abandon, EventStream } from './plugin-events.ts';
-import { askedOf, routeRequest, type Caller } from './plugin-request.ts';
+import { askedOf, routeRequest, type CallPorts } from './plugin-request.ts';
 import { decodeRefusal, decodeResponse, type DecodedResponse } from './plugin-response.ts';
 import { serveSocket, type Upgraded } from './plugin-socket-call.ts';
-import { OpenStreams, type Mount, type StreamCount } from './plugin-streams.ts';
+import { hasStopped, OpenStreams, type Mount, type StreamCount } from './plugin-streams.ts';
 import { basicChallenge, problem, type Problem } from './problem.ts';
 import { describeRoutes, type RouteDescription } from './route-description.ts';
 import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageBytesMax } from './route-limits.ts';
@@ -19,12 +17,9 @@ import { eventStreamHead } from './send.ts';
 import { SocketUpgrades } from './socket-upgrades.ts';
 import { thrownText } from './thrown.ts';
 
-export type PluginRoutesDependencies = {
-  readonly clock: Clock;
-  readonly log: PluginLogger;
-  readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process, bound to the caller's rights and to the plugin's own. */
-  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
+export type PluginRoutesDependencies = CallPorts & {
+  /** Whether what was authorized would be so now, and its credential counts. */
+  readonly allows: Allows;
 };
 
 type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
@@ -120,6 +115,8 @@ export class PluginRoutes implements RouteMounts {
     if (!mount.serving) return refusal(notStarted(mount));
     const asked = await askedOf(exchange, endpoint);
     if (!asked.ok) return asked.answer;
+    // The body took its time.
+    if (mount.isOver) return refusal(hasStopped(mount));
     const calling = new AbortController();
     const outcome = await this.#settled(exchange, route, { params, body: asked.body, signal: calling.signal });
     const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result, endpoint.responses) : outcome;
@@ -154,7 +151,7 @@ export class PluginRoutes implements RouteMounts {
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, info: request } = exchange;
     const { mount } = route;
-    const refused = res.closed ? undefined : this.#streams.refusal(mount);
+    const refused = res.closed ? undefined : this.#streams.refusal(mount) ?? this.#lost(exchange);
     if (refused === undefined && !res.closed) {
       res.writeHead(200, eventStreamHead(headers, requestId));
       if (method !== 'HEAD') {
@@ -172,6 +169,11 @@ export class PluginRoutes implements RouteMounts {
     calling.abort();
     abandon(iterator);
     return refused === undefined ? taken : refusal(refused);
+  }
+
+  /** The handler took its time: a right that was lost meanwhile would be missed until streams are looked at again. */
+  #lost({ subject, info }: Exchange): Problem | undefined {
+    return this.#dependencies.allows(subject, info) ? undefined : knownOrNot(problem('forbidden', 'this is not allowed any more'), subject);
   }
 
   #find<H>(method: string, segments: readonly string[], tableOf: (mounted: Mounted) => RouteTable<H>): Found<H> {
@@ -202,16 +204,15 @@ export class PluginRoutes implements RouteMounts {
 
   /** The handler's end, its time limit or its caller's leaving, whichever comes first; a later rejection harms nobody. */
   async #settled(exchange: Exchange, { mount: { plugin }, endpoint: { handler } }: PluginRoute, call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal }): Promise<Settled> {
-    const { clock, loggerOf, clientsOf } = this.#dependencies;
     const gone = goneSignal(exchange.res);
     return new Promise((resolve) => {
       const settle = (outcome: Settled): void => {
         timer.cancel();
         resolve(outcome);
       };
-      const timer = clock.after(pluginRouteMs, () => { settle({ kind: 'late' }); });
+      const timer = this.#dependencies.clock.after(pluginRouteMs, () => { settle({ kind: 'late' }); });
       gone.addEventListener('abort', () => { settle({ kind: 'gone' }); }, { once: true });
-      const request = routeRequest(exchange, { ...call, now: clock.now(), clients: clientsOf(plugin, exchange), log: loggerOf(plugin) });
+      const request = routeRequest(exchange, { ...call, plugin }, this.#dependencies);
       // Called within a promise, so that a handler that throws at once is one that rejects.
       Promise.resolve(request).then(handler).then((result) => { settle({ kind: 'answered', result }); }, (error: unknown) => { settle({ kind: 'failed', error }); });
     });

@@ -1,11 +1,9 @@
 import type { Duplex } from 'node:stream';
 
-import type { Clock } from '../base/clock.ts';
 import type { SocketEndpoint } from '../plugin/endpoints.ts';
-import type { Client, PluginLogger } from '../plugin/plugin.ts';
 import { taken, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { routeRequest, type Caller } from './plugin-request.ts';
+import { routeRequest, type CallPorts } from './plugin-request.ts';
 import { decodeRefusal } from './plugin-response.ts';
 import { SocketConnection } from './plugin-socket.ts';
 import type { Mount, OpenStreams } from './plugin-streams.ts';
@@ -24,14 +22,7 @@ type SocketCall = {
   readonly upgraded: Upgraded;
 };
 
-type SocketCallDependencies = {
-  readonly clock: Clock;
-  readonly log: PluginLogger;
-  readonly loggerOf: (plugin: string) => PluginLogger;
-  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
-  readonly streams: OpenStreams;
-  readonly upgrades: SocketUpgrades;
-};
+type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; readonly upgrades: SocketUpgrades };
 
 /** Takes the connection over and lets the plugin serve it. It was authorized, and admitted in this turn. */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
@@ -48,18 +39,17 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
 }
 
 /** The handler is foreign code: it may throw at once or later, and need not end. */
-async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { clock, log, loggerOf, clientsOf, signal }: SocketCallDependencies & { readonly signal: AbortSignal }): Promise<void> {
+async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { signal, ...ports }: CallPorts & { readonly signal: AbortSignal }): Promise<void> {
   try {
-    const request = routeRequest(exchange, { params, body: undefined, now: clock.now(), clients: clientsOf(plugin, exchange), signal, log: loggerOf(plugin) });
-    await endpoint.handler(connection.pluginSocket, request);
+    await endpoint.handler(connection.pluginSocket, routeRequest(exchange, { plugin, params, body: undefined, signal }, ports));
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
     // Whose socket is gone may well fail for that.
     const isTold = !connection.isOver && refused === undefined;
     const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: thrownText(error) };
-    if (isTold) log.error('a plugin socket failed', told);
-    else log.debug('a plugin socket ended with an error', told);
+    if (isTold) ports.log.error('a plugin socket failed', told);
+    else ports.log.debug('a plugin socket ended with an error', told);
     connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
   }
 }

@@ -45,6 +45,10 @@ export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: str
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 
+export function hasStopped({ plugin }: Mount): Problem {
+  return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
+}
+
 /** Every stream that plugins have open on this node: counted, kept alive, and ended when what allowed it ends. */
 export class OpenStreams {
   readonly #wheel: Wheel<OpenStream>;
@@ -70,9 +74,10 @@ export class OpenStreams {
   }
 
   /** Why none can be opened now; undefined when one can, in this very turn. */
-  refusal({ plugin, isOver }: Mount): Problem | undefined {
+  refusal(mount: Mount): Problem | undefined {
+    const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
-    if (isOver) return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
+    if (mount.isOver) return hasStopped(mount);
     if (this.#wheel.size >= pluginStreamsMax) return problem('too-many-requests', 'too many streams are open on this server', { retryAfterSeconds: 10 });
     if ((this.#counts.get(plugin) ?? 0) >= pluginStreamsPerPluginMax) return problem('too-many-requests', `too many streams of the plugin ${plugin} are open on this server`, { retryAfterSeconds: 10 });
     return undefined;

@@ -32,7 +32,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
   const registry = overrides.registry ?? new TypeRegistry();
   const objects = new MemoryObjects(new MemoryLog(), clock, []);
   const client: Client = refusingClient();
-  const pluginRoutes = new PluginRoutes({ clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }) });
+  const pluginRoutes = new PluginRoutes({ clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }), allows: (subject, request) => (overrides.authorize ?? authorize)(subject, request).allowed });
   const http = createHttpServer({
     domain: 'svc.run', clock, log, registry, pluginRoutes,
     reader: objects, feed: objects,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, request, type IncomingMessage } from 'node:http';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 
@@ -124,6 +124,37 @@ t.test('a stream outlives the time limit, is kept alive, and ends with its calle
     source.push({ data: 'late' });
     if (how === 'server') t.equal((await edge.call(path)).status, 503, 'and none begins');
     if (how === 'plugin') t.equal((await edge.call(path)).status, 404);
+  }
+});
+
+t.test('events do not begin for whoever lost the right while they were made', async (t) => {
+  let isAllowed = true;
+  const source = new Source();
+  const edge = await startEdge({ authorize: () => isAllowed ? { allowed: true } : { allowed: false, reason: 'not any more' } });
+  t.teardown(() => edge.stop());
+  edge.pluginRoutes.mount('feeds', { sockets: [], routes: [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: () => { isAllowed = false; return { events: source }; } }] });
+  t.equal((await edge.call(path)).status, 403);
+  await source.returned.promise;
+  t.strictSame(edge.pluginRoutes.streams(), []);
+  isAllowed = true;
+  t.equal((await edge.call(path, { headers: { authorization: 'nobody' } })).status, 401);
+});
+
+t.test('a handler is not called whose plugin stopped while the body came', async (t) => {
+  const { edge } = await edgeOf(t, {});
+  let calls = 0;
+  const add = `${base}/feeds/{name}/add`;
+  for (const stop of [() => { edge.pluginRoutes.unmount('feeds'); }, () => { edge.pluginRoutes.announce('feeds', { routes: [], sockets: [] }); }]) {
+    edge.pluginRoutes.mount('feeds', { routes: [{ method: 'POST', path: add, handler: () => { calls += 1; return undefined; } }], sockets: [] });
+    const asked = request(`${edge.url}${base}/feeds/a/add`, { method: 'POST', agent: false, headers: { 'authorization': 'admin', 'content-type': 'application/json', 'expect': '100-continue' } });
+    const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+    asked.flushHeaders();
+    // Sent once the server reads: it has been found and waits for its body.
+    await once(asked, 'continue');
+    stop();
+    asked.end('{}');
+    t.equal((await answered)[0].resume().statusCode, 503);
+    t.equal(calls, 0);
   }
 });
 

@@ -37,7 +37,7 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
     ...['anonymous', 'authenticated'].map((name) => ({ plural: 'roles', name, members: { rules: [] }, state: 'live' }) as const),
   ]);
   const tables = world.fresh();
-  const routes = new PluginRoutes({ clock: new FakeClock(), log: silent, loggerOf: () => silent, clientsOf: () => { throw new Error('nothing is called'); } });
+  const routes = new PluginRoutes({ clock: new FakeClock(), log: silent, loggerOf: () => silent, allows: () => true, clientsOf: () => { throw new Error('nothing is called'); } });
   for (const [plugin, endpoints] of stage.routes) routes.mount(plugin, endpoints);
   const pluginOf = (request: ApiRequest): string | undefined =>
     (request.kind === 'resource' ? stage.registry.byPath(request.group, request.version, request.resource)?.type.plugin : undefined) ?? routes.pluginOf(request.segments);
