@@ -1,5 +1,6 @@
+import { nameProblem } from '../src/resource/names.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
-import { reconcileAgainMsMax, reconcileAgainMsMin } from './reconcile-limits.ts';
+import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from './reconcile-limits.ts';
 import { again, failed, settled, type Outcome } from './outcome.ts';
 
 /** What a plugin's step answered: foreign code's word, which may be anything. */
@@ -17,21 +18,24 @@ function rubbish(): Outcome {
   return failed(new TypeError('reconcile must answer nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
 }
 
-/** What a watch's function answered: a list of names, or why it is none. */
+/** What a watch's function answered: a list of names, or why it is none. Those that no object can have are left out: people's content may hold anything. */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must answer an array of at most ${String(countMax)} names`);
-  return Array.from<unknown, string>(answered, (name) => {
+  const list: ArrayLike<unknown> = answered;
+  // By place: how it is iterated over may be somebody's own.
+  return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
+    const name = list[place];
     if (typeof name !== 'string') throw new TypeError('names must answer names: one is no string');
     return name;
-  });
+  }).filter((name) => nameProblem(name) === undefined);
 }
 
 /** An error as it is told: what was thrown may be anything, even something that throws when it is looked at. */
 export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
   try {
-    if (!(error instanceof Error)) return { message: String(error), stack: String(error) };
-    const message = `${error.name}: ${error.message}`;
-    return { message, stack: typeof error.stack === 'string' ? error.stack : message };
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : message;
+    return { message, stack: stack.slice(0, reconcileTraceLengthMax) };
   } catch {
     return { message: 'it threw what cannot be shown', stack: '' };
   }

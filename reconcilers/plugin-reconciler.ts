@@ -1,4 +1,4 @@
-import type { Clock } from '../src/base/clock.ts';
+import type { Clock, Timer } from '../src/base/clock.ts';
 import type { Client, PluginLogger, PluginObject } from '../src/plugin/plugin.ts';
 import type { MountedReconciler, ReconcilerTrouble } from '../src/plugin/reconciler-mounts.ts';
 import type { Change, ObjectReader } from '../src/read/objects.ts';
@@ -9,7 +9,7 @@ import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 import { decodeNames, decodeOutcome, describeError } from './plugin-outcome.ts';
-import { reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
+import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
@@ -17,8 +17,8 @@ export type PluginReconcilerDependencies = {
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process with the plugin's own rights. */
-  readonly clientOf: (plugin: string) => Client;
+  /** The generated API in-process with the plugin's own rights, until `isOver`. */
+  readonly clientOf: (plugin: string, isOver: () => boolean) => Client;
   /** An object of its own for whoever asks: what a plugin does to it concerns nobody else. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
   /** What `health` answers may have changed. */
@@ -38,6 +38,10 @@ export class PluginReconciler {
   readonly #failing = new Map<string, string>();
   /** Lines told in the second that began then, and what was left out since. */
   #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
+  /** Until all names are looked at, as it could not be told which ones a change concerns. */
+  #all: Timer | undefined;
+  /** Steps that have not ended are given up: another loading of the plugin may look at their names. */
+  #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
     const { bound, clock, leadership, reader } = dependencies;
@@ -69,7 +73,9 @@ export class PluginReconciler {
   }
 
   async stop(): Promise<void> {
+    this.#all?.cancel();
     await this.#controller.stop();
+    this.#isOver = true;
   }
 
   /** What changed concerns these names: the objects' own, and those that watched ones speak of, before and after the change. */
@@ -89,6 +95,8 @@ export class PluginReconciler {
       const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
       trouble.push({ type: 'ReconcilerStuck', reconciler, message: `reconciler ${reconciler} has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
     }
+    // What failed while this node led before is forgotten with that.
+    for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
     if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `reconciler ${reconciler} fails for ${failing[0]}: ${failing[1]}` });
     return trouble;
@@ -98,11 +106,12 @@ export class PluginReconciler {
     const { reader, parse, clock, clientOf } = this.#dependencies;
     const stored = reader.get(this.#type, name);
     const answered: unknown = this.#reconciler.reconcile({
-      name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin),
+      name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin, () => this.#isOver),
       time: new Date(clock.now()).toISOString(), signal, log: this.#log,
     });
-    // Whatever has a `then`, which is read once only.
-    return typeof answered === 'object' && answered !== null && 'then' in answered ? Promise.resolve(answered).then(decodeOutcome) : decodeOutcome(answered);
+    if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
+    // Whatever has a `then`, which is read once only: even a promise's may be somebody's own, and answer anything.
+    return new Promise((resolve) => { resolve(answered); }).then(decodeOutcome);
   }
 
   #concern(change: Change, names: MountedReconciler['watches'][number]['names']): void {
@@ -113,8 +122,17 @@ export class PluginReconciler {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
         this.#tell('what a change concerns could not be told', { changed: change.name, error: describeError(error).stack });
+        this.#concernAll();
       }
     }
+  }
+
+  /** The change is not lost: all names are looked at, once for however many such changes come meanwhile. */
+  #concernAll(): void {
+    this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
+      this.#all = undefined;
+      this.#controller.enqueueAll();
+    });
   }
 
   #failed(error: unknown, name: string, attempts: number): void {

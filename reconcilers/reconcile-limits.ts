@@ -24,6 +24,10 @@ export const reconcileSleepMsMax = 3_600_000;
 export const reconcileFailingAttempts = 8;
 /** Names that are remembered with their error for that. */
 export const reconcileFailingNamesMax = 16;
+/** How long after a change that concerns nobody can tell whom all names are looked at, once for all such changes until then. */
+export const reconcileAllAfterMs = 5_000;
+/** How much of an error is told in a line of the log. */
+export const reconcileTraceLengthMax = 8_192;
 /** How much of an error is shown in a condition. */
 export const reconcileErrorLengthMax = 512;
 /** How often what is shown of a plugin's reconcilers may change. */

@@ -13,7 +13,7 @@ import type { Execute } from './execute.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
 import type { Suspects } from './plugin/blamed-plugin.ts';
-import { authorizePlugin, createClient } from './plugin/client.ts';
+import { authorizePlugin, authorizeUntil, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import { asPluginObject } from './plugin/load-object.ts';
 import type { Packages } from './plugin/packages.ts';
@@ -47,8 +47,8 @@ export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: Plug
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
 export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, edge, loggerOf, execute, patiently, hub, leadership, bound, authorize }: PluginParts): Plugins {
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
-  const pluginClient = (plugin: string, requestId: string): Client =>
-    createClient(clientPorts, { authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
+  const pluginClient = (plugin: string, requestId: string, authorizeOwn = authorizePlugin(registry, plugin)): Client =>
+    createClient(clientPorts, { authorize: authorizeOwn, subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf, allows: (subject, request) => authorize(subject, request).allowed,
     clientsOf: (plugin, { subject, requestId }) => ({
@@ -57,7 +57,7 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
     }),
   });
   const reconcilers = new PluginReconcilers({
-    changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, clientOf: (plugin) => pluginClient(plugin, randomUUID()),
+    changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, clientOf: (plugin, isOver) => pluginClient(plugin, randomUUID(), authorizeUntil(isOver, authorizePlugin(registry, plugin))),
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,

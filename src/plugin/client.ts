@@ -63,6 +63,11 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
   };
 }
 
+/** The same until `isOver`: whoever goes on then writes beside those that took their place. */
+export function authorizeUntil(isOver: () => boolean, authorize: ClientBinding['authorize']): ClientBinding['authorize'] {
+  return (request) => (isOver() ? { allowed: false, reason: 'forbidden: this step was given up, as its plugin has stopped' } : authorize(request));
+}
+
 class BoundClient {
   readonly #dependencies: ClientDependencies;
   readonly #binding: ClientBinding;

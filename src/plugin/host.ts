@@ -186,7 +186,10 @@ export class PluginHost {
       plugin.watch = new FolderWatch(plugin.folder.path, { clock, onChange: (digest) => { this.#filesChanged(plugin, digest); } });
       plugin.folderDigest = await plugin.watch.open(plugin.folder.bundled ? 'once' : 'follow');
     }
-    if (!this.#isRunning) await Promise.race([this.#step.refresh(plugin), delay(clock, packageWaitMs)]);
+    if (this.#isRunning) return;
+    const timeUp = new AbortController();
+    await Promise.race([this.#step.refresh(plugin), delay(clock, packageWaitMs, timeUp.signal)]);
+    timeUp.abort();
   }
 
   #filesChanged(plugin: HostedPlugin, digest: string | undefined): void {

@@ -1,0 +1,90 @@
+import t from 'tap';
+
+import { decodeReconcilers } from '../../src/plugin/decode-reconcilers.ts';
+import type { PluginObject } from '../../src/plugin/plugin.ts';
+import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../../src/plugin/reconciler-limits.ts';
+
+const goods = { group: 'goods.example', version: 'v1', plural: 'goods' };
+const shops = { ...goods, plural: 'shops' };
+const types = [{ ...goods, kind: 'Good' }, { ...shops, kind: 'Shop' }, undefined, 'rubbish'];
+const reconcile = (): undefined => undefined;
+const whole = { type: shops, reconcile };
+const watch = { type: goods, names: () => [] };
+
+/** What is declared, and all that is told of it. */
+const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> = {
+  'no list': [{}, [/^reconcilers: must be an array of at most/u]],
+  'a text': ['reconcilers', [/^reconcilers: must be an array/u]],
+  'null': [null, [/^reconcilers: must be an array/u]],
+  'too many': [Array.from({ length: reconcilersPerPluginMax + 1 }, (_, place) => ({ ...whole, name: `r${String(place)}` })), [/^reconcilers: must be an array of at most/u]],
+  'a hole': [Array.from({ length: 1 }), [/^reconcilers\[0\]: must be an object$/u]],
+  'a function': [[reconcile], [/^reconcilers\[0\]: must be an object$/u]],
+  'no type': [[{ reconcile }], [/^reconcilers\[0\]\.type: must name a type by group, version and plural$/u]],
+  'half a type': [[{ ...whole, type: { group: 'goods.example', plural: 'goods' } }], [/^reconcilers\[0\]\.type: must name a type/u]],
+  'another plugin\'s type': [[{ ...whole, type: { ...goods, plural: 'roles' } }], [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is no type of this plugin's$/u]],
+  'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is no type of this plugin's$/u]],
+  'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
+  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: is not a member of it$/u]],
+  'nobody at once': [[{ ...whole, concurrency: 0 }], [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u]],
+  'half at once': [[{ ...whole, concurrency: 1.5 }], [/concurrency: must be/u]],
+  'too many at once': [[{ ...whole, concurrency: reconcilerConcurrencyMax + 1 }], [/concurrency: must be/u]],
+  'all at once': [[{ ...whole, concurrency: Infinity }], [/concurrency: must be/u]],
+  'a name that is none': [[{ ...whole, name: 'a b' }], [/^reconcilers\[0\]\.name: must be at most/u]],
+  'a name with a quote': [[{ ...whole, name: 'a"b' }], [/name: must be at most/u]],
+  'an empty name': [[{ ...whole, name: '' }], [/name: must be at most/u]],
+  'a long name': [[{ ...whole, name: 'a'.repeat(reconcilerNameLengthMax + 1) }], [/name: must be at most/u]],
+  'a name that is a number': [[{ ...whole, name: 7 }], [/name: must be at most/u]],
+  'one name twice': [[whole, whole], [/^reconcilers\[1\]\.name: another reconciler is called shops\.goods\.example already$/u]],
+  'watches that are no list': [[{ ...whole, watches: {} }], [/^reconcilers\[0\]\.watches: must be an array of at most/u]],
+  'too many watches': [[{ ...whole, watches: Array.from({ length: reconcilerWatchesMax + 1 }, () => watch) }], [/^reconcilers\[0\]\.watches: must be an array/u]],
+  'a watch that is none': [[{ ...whole, watches: [null] }], [/^reconcilers\[0\]\.watches\[0\]: must be an object$/u]],
+  'a watch of nothing': [[{ ...whole, watches: [{ names: () => [] }] }], [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u]],
+  'a watch of another plugin\'s type': [[{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }], [/watches\[0\]\.type: users of .* is no type of this plugin's$/u]],
+  'a watch without a function': [[{ ...whole, watches: [{ type: goods, names: 'spec.shop' }] }], [/^reconcilers\[0\]\.watches\[0\]\.names: must be a function$/u]],
+  'a watch with more': [[{ ...whole, watches: [{ ...watch, filter: 1 }] }], [/^reconcilers\[0\]\.watches\[0\]\.filter: is not a member of it$/u]],
+  'everything at once': [[{ name: '', concurrency: -1, more: 1 }], [/more: is not/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u]],
+};
+
+t.test('whatever is wrong with a declaration is told by its place, and nothing of it is mounted', async (t) => {
+  for (const [name, [declared, expected]] of Object.entries(refused)) {
+    const problems: string[] = [];
+    decodeReconcilers(declared, types, problems);
+    t.equal(problems.length, expected.length, `${name}: ${problems.join('; ')}`);
+    for (const [place, problem] of expected.entries()) t.match(problems[place], problem, name);
+  }
+});
+
+t.test('what is declared is mounted with its defaults', async (t) => {
+  const problems: string[] = [];
+  t.same(decodeReconcilers(undefined, types, problems), []);
+  const [mounted] = decodeReconcilers([whole], types, problems);
+  t.match(mounted, { name: 'shops.goods.example', type: shops, concurrency: 1, watches: [] });
+  t.strictSame(mounted?.type, shops, 'a name alone: of a declared type nothing else is kept');
+  t.same(problems, []);
+});
+
+t.test('declarations made of classes find their own members', async (t) => {
+  class Watching {
+    readonly type = goods;
+    readonly #member = 'shop';
+    names(object: PluginObject): readonly string[] {
+      return [`${this.#member}-${object.metadata.name}`];
+    }
+  }
+  class Shops {
+    readonly #answer = { type: 'again', afterMs: 7 };
+    readonly type = shops;
+    readonly name = 'Kept_by.class-1';
+    readonly concurrency = reconcilerConcurrencyMax;
+    readonly watches = [new Watching()];
+    reconcile(): unknown {
+      return this.#answer;
+    }
+  }
+  const problems: string[] = [];
+  const [mounted] = decodeReconcilers([new Shops()], types, problems);
+  t.same(problems, []);
+  t.equal(mounted?.name, 'Kept_by.class-1');
+  t.same(mounted?.reconcile({} as never), { type: 'again', afterMs: 7 });
+  t.same(mounted?.watches[0]?.names({ metadata: { name: 'a' } } as PluginObject), ['shop-a']);
+});
