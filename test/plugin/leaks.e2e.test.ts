@@ -1,22 +1,27 @@
 import { setTimeout as passes } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import t from 'tap';
 
+import { Controller } from '../../reconcilers/controller.ts';
+import { PluginReconciler } from '../../reconcilers/plugin-reconciler.ts';
+import { FolderWatch } from '../../src/plugin/folder-watch.ts';
+import { Incarnation } from '../../src/plugin/incarnation.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from './host-stage.ts';
 
 const rounds = 50;
+const reloads = 20;
 /** What one start may leave in the heap: its module, which the runtime never frees, and little beside it. */
 const heapBytesPerStartMax = 150_000;
 
-const module = `
+const moduleText = (round = 0): string => `
   const type = { group: 'goods.example', version: 'v1', plural: 'goods' };
   export default {
     types: [{ ...type, kind: 'Goods', singular: 'good', schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string', pattern: '^[a-z]+$' } } }, status: {} } },
       indexes: [{ name: 'spec.color' }, { name: 'upper', indexFunc: (object) => object.spec?.color?.toUpperCase() }] }],
-    routes: [{ method: 'GET', path: '/apis/api.goods.example/v1/sum', handler: async ({ pluginClient }) => ({ body: { total: (await pluginClient.list(type)).total } }) }],
+    routes: [{ method: 'GET', path: '/apis/api.goods.example/v1/sum', handler: async ({ pluginClient }) => ({ body: { total: (await pluginClient.list(type)).total, round: ${String(round)} } }) }],
     reconcilers: [{ type, reconcile: () => ({ type: 'again', afterMs: 60_000 }) }],
   };
 `;
@@ -25,7 +30,7 @@ const extensions = ['red', 'green', 'blue'].map((color) => `apiVersion: goods.ex
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-type Counts = { readonly listeners: Readonly<Record<string, number>>; readonly resources: Readonly<Record<string, number>>; readonly series: number };
+type Counts = { readonly listeners: Readonly<Record<string, number>>; readonly resources: Readonly<Record<string, number>>; readonly series: number; readonly living: readonly number[] };
 
 /** Of what a process holds beside memory. Connections are the test's own, and come and go. */
 async function counted(server: TestServer): Promise<Counts> {
@@ -34,6 +39,8 @@ async function counted(server: TestServer): Promise<Counts> {
   for (const name of process.getActiveResourcesInfo()) if (!/TCP|Immediate|FSReq|CloseReq|Shutdown|Write/u.test(name)) resources[name] = (resources[name] ?? 0) + 1;
   return {
     listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])), resources,
+    // A collection comes before it counts.
+    living: [Controller, PluginReconciler, Incarnation, FolderWatch].map((each) => Number(queryObjects(each, { format: 'count' }))),
     series: metrics.split('\n').filter((line) => line.startsWith('ledgerplane_') && !line.includes('_http_') && !line.includes('_reconcile_total')).length,
   };
 }
@@ -48,7 +55,7 @@ async function heapBytes(): Promise<number> {
 
 t.test('a plugin that is stopped and started fifty times leaves nothing behind but its modules', async (t) => {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': module, 'extensions/a.yaml': extensions } });
+  await writePlugins(root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText(), 'extensions/a.yaml': extensions } });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
   t.teardown(() => server.remove());
   const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/good';
@@ -76,4 +83,30 @@ t.test('a plugin that is stopped and started fifty times leaves nothing behind b
   const perStart = Math.round((heapAfter - heapBefore) / rounds);
   t.comment(`${String(perStart)} bytes a start`);
   t.ok(perStart < heapBytesPerStartMax, `${String(perStart)} bytes a start`);
+});
+
+t.test('a plugin whose files change twenty times leaves nothing behind but its modules', async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText(), 'extensions/a.yaml': extensions } });
+  const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
+  t.teardown(() => server.remove());
+  const reload = async (round: number): Promise<void> => {
+    const watch = await server.call('/apis/goods.example/v1/goods?watch=true');
+    await writePlugins(root, { good: { 'main.mjs': moduleText(round) } });
+    await watch.text();
+    for (;;) {
+      const answer = await server.call('/apis/api.goods.example/v1/sum');
+      const body = await answer.json() as { readonly round?: number };
+      if (answer.status === 200 && body.round === round) return;
+      await passes(5);
+    }
+  };
+  for (let round = 1; round <= 3; round += 1) await reload(round);
+  const [before, heapBefore] = [await counted(server), await heapBytes()];
+  for (let round = 4; round <= reloads + 3; round += 1) await reload(round);
+  const [after, heapAfter] = [await counted(server), await heapBytes()];
+  t.same(after, before);
+  const perReload = Math.round((heapAfter - heapBefore) / reloads);
+  t.comment(`${String(perReload)} bytes a reload, ${JSON.stringify(after)}`);
+  t.ok(perReload < heapBytesPerStartMax, `${String(perReload)} bytes a reload`);
 });
