@@ -40,7 +40,7 @@ async function counted(server: TestServer): Promise<Counts> {
   return {
     listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])), resources,
     // A collection comes before it counts.
-    living: [Controller, PluginReconciler, Incarnation, FolderWatch].map((each) => Number(queryObjects(each, { format: 'count' }))),
+    living: [Controller, PluginReconciler, Incarnation, FolderWatch].map((each) => queryObjects(each, { format: 'count' })),
     series: metrics.split('\n').filter((line) => line.startsWith('ledgerplane_') && !line.includes('_http_') && !line.includes('_reconcile_total')).length,
   };
 }
