@@ -64,7 +64,7 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   const path = [...objectPath(connection), name];
   let plugin: Json | undefined = await connection.client.send({ method: 'PATCH', path, body: { spec: { enabled } } });
   const deadline = clock.monotonic() + startedWaitMs;
-  while (plugin !== undefined && !phases.includes(phaseOf(plugin))) {
+  while (plugin !== undefined && !(isObserved(plugin) && phases.includes(phaseOf(plugin)))) {
     if (clock.monotonic() > deadline) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
     await pause(clock);
     plugin = await connection.client.find({ method: 'GET', path });
@@ -117,6 +117,10 @@ function heldUpBy(plugin: Json): string {
 function tell(done: string, plugin: Json, { output, notes }: Surroundings): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
+  if (!isObserved(plugin)) {
+    notes.write(`${done} ${name}: it has not settled yet\n`);
+    return;
+  }
   if (phaseOf(plugin) === 'failed') throw failed(`${name} is ${done}, and ${describe(plugin)}`);
   notes.write(`${done} ${name}: it is ${describe(plugin)}\n`);
 }
@@ -139,6 +143,12 @@ function versionOf(plugin: Json): string {
 function phaseOf(plugin: Json): string {
   if (memberOf(plugin, 'metadata', 'deletionTimestamp') !== undefined) return 'uninstalling';
   return textOf(plugin, 'status', 'phase') ?? 'not-started';
+}
+
+/** The status is about the object as it is; what says nothing of it is taken at its word. */
+function isObserved(plugin: Json): boolean {
+  const observed = memberOf(plugin, 'status', 'observedGeneration');
+  return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
 }
 
 function reasonOf(plugin: Json): string {

@@ -3,6 +3,7 @@ import type { KeptChanges } from './applied-objects.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
+import type { JsonValue } from '../resource/object.ts';
 import type { Manifest } from './manifest.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure, Notice } from './plugin-status.ts';
@@ -52,6 +53,7 @@ export class HostedPlugin {
   running: Promise<void> | undefined;
   /** What its object wanted when it was last looked at, and how this plugin stood when the others were last told. */
   seen: string | undefined;
+  generation: JsonValue | undefined;
   told: string | undefined;
   /** Why it failed, as last logged. */
   logged: string | undefined;

@@ -10,7 +10,7 @@ import { openDoor } from './load-module.ts';
 import type { LoadedPlugin, PluginLoad } from './load-plugin.ts';
 import { decodeManifest, isObject, type Manifest } from './manifest.ts';
 import type { Staged } from './package-folders.ts';
-import { packageReportMs, packageSettledMs } from './package-limits.ts';
+import { packageSettledMs } from './package-limits.ts';
 import { PackageNotKeptError, refOf } from './package-log.ts';
 import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
@@ -149,24 +149,39 @@ export class Installer {
     return this.#settled(manifest.name);
   }
 
-  /** As the plugin is once this node has brought it to rest; its status is written by the node that leads, which may be another. */
+  /** As the plugin is once this node has brought it to rest, and the node that leads, which may be another, has told how it stands. */
   async #settled(name: string): Promise<InstallOutcome> {
-    const { host, clock, changes, pluginKey } = this.#dependencies;
-    await host.standing(name, packageSettledMs);
-    let told: (() => void) | undefined;
-    const reported = new Promise<void>((resolve) => { told = resolve; });
-    const isReported = (): boolean => this.#isAtRest(name);
-    const unsubscribe = changes.subscribe((batch) => { if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && isReported()) told?.(); });
-    if (!isReported()) await Promise.race([reported, delay(clock, packageReportMs)]);
-    unsubscribe();
+    const { host, clock } = this.#dependencies;
+    const timeUp = new AbortController();
+    await Promise.race([
+      Promise.all([host.standing(name, packageSettledMs), this.#reported(name, timeUp.signal)]),
+      delay(clock, packageSettledMs, timeUp.signal),
+    ]);
+    timeUp.abort();
     const plugin = this.#stored(name);
     return plugin === undefined ? refused('not-found', `the plugin ${name} was removed meanwhile`) : { ok: true, name, plugin };
   }
 
-  #isAtRest(name: string): boolean {
+  async #reported(name: string, signal: AbortSignal): Promise<void> {
+    const { changes, pluginKey } = this.#dependencies;
+    if (this.#isReported(name)) return;
+    await new Promise<void>((resolve) => {
+      const unsubscribe = changes.subscribe((batch) => { if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && this.#isReported(name)) end(); });
+      const end = (): void => {
+        unsubscribe();
+        resolve();
+      };
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  /** The status from before is at rest, too: only one about the object as it is now counts. Gone, it is reported for good. */
+  #isReported(name: string): boolean {
     const stored = this.#stored(name);
-    const status = stored === undefined ? undefined : parseObject(stored.bytes)['status'];
-    const phase = isObject(status) ? status['phase'] : undefined;
+    if (stored === undefined) return true;
+    const { metadata, status } = parseObject(stored.bytes);
+    if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation']) return false;
+    const { phase } = status;
     return phase === 'started' || phase === 'failed' || phase === 'stopped';
   }
 

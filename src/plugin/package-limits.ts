@@ -22,12 +22,10 @@ export const packageChunkBytes = 524_288;
 export const packageChunksReadMax = 8;
 /** Archives that are taken in at once on a node; each may hold the archive and one file of it in memory. Past it 429. */
 export const packageInstallsMax = 2;
-/** How long an install waits until its plugin has settled; a start may take 10 s. */
+/** How long an install waits until this node has settled its plugin, and the one that leads has told so; a start may take 10 s. */
 export const packageSettledMs = 12_000;
 /** How often what the log does not hold yet is looked for again, and the pause between: a log of several nodes may be behind. */
 export const packageLookUpsMax = 10;
 export const packageLookUpMs = 200;
 /** How often a chunk is sent again while the log does not answer. */
 export const packageAppendAttemptsMax = 8;
-/** How long an install then waits for the report of the node that leads, which may be another one. */
-export const packageReportMs = 3_000;

@@ -24,6 +24,8 @@ export type PluginReport = {
   readonly version?: string | undefined;
   /** Percent of the indexes that are built. */
   readonly progress?: number | undefined;
+  /** Of the object that was acted upon; undefined while another version still runs. */
+  readonly generation?: JsonValue | undefined;
 };
 
 const ready: Readonly<Record<PluginPhase, { readonly status: string; readonly reason: string; readonly message: string }>> = {
@@ -38,7 +40,8 @@ const ready: Readonly<Record<PluginPhase, { readonly status: string; readonly re
 
 /** The status as a merge patch: members of it that are nobody's here stay. */
 export function statusPatch(report: PluginReport, before: JsonObject, now: string): JsonObject {
-  return { phase: report.phase, conditions: withTimes(conditionsOf(report), conditionsIn(before), now), version: report.version ?? null, progress: report.progress ?? null };
+  const observed = report.generation === undefined ? {} : { observedGeneration: report.generation };
+  return { phase: report.phase, conditions: withTimes(conditionsOf(report), conditionsIn(before), now), version: report.version ?? null, progress: report.progress ?? null, ...observed };
 }
 
 /** Whether the status says all of this already. */

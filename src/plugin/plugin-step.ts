@@ -109,6 +109,7 @@ export class PluginStep {
     const wish = this.#dependencies.objects.wish(plugin.name);
     plugin.wasThere ||= wish !== undefined;
     plugin.seen = seenOf(wish);
+    plugin.generation = wish?.generation;
     return wish;
   }
 
@@ -270,7 +271,8 @@ export class PluginStep {
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
     const running = state === 'started' ? { notices: plugin.notices(this.#dependencies.reconcilers.health(name)), version } : { notices: [] };
-    await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined });
+    const generation = plugin.isLeaving ? undefined : plugin.generation;
+    await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, generation });
   }
 
   /** Once for each reason: a plugin that is looked at again fails no second time. */

@@ -62,6 +62,7 @@ const statusSchema = {
   properties: {
     phase: { enum: [...lifeStates] },
     version: { type: 'string', description: 'The version that runs.' },
+    observedGeneration: { type: 'integer', description: 'The metadata.generation that this status is about.' },
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of its indexes that are built.' },
     applied: {
       description: 'The objects that it made from its files: what a later version no longer declares, and an uninstall, removes.',

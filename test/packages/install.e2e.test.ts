@@ -11,7 +11,8 @@ import { packageBytesMax } from '../../src/plugin/package-limits.ts';
 import { as, Administration } from '../support/administration.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/start-server.ts';
-import { packageOf, tgz, zip } from './archives.ts';
+import { packageOf, tgz } from './archives.ts';
+import { tellerPackage, tellerVersionPath } from './teller-package.ts';
 
 t.setTimeout(200_000);
 
@@ -45,18 +46,6 @@ async function upgrade(server: TestServer, name: string, archive: Buffer): Promi
   return send(server, `/apis/api.console.svc.run/v1alpha1/plugins/${name}/upgrade`, formWith(archive));
 }
 
-/** A plugin with one type, and a route that tells its version. */
-function tellerPackage(version: string, { name = 'teller', group = 'teller.example.com', format = 'tgz', module = '' } = {}): Buffer {
-  const main = module === '' ? `export default {
-    types: [{ group: '${group}', version: 'v1', kind: 'Tale', singular: 'tale', plural: 'tales', schema: { type: 'object', properties: { spec: {} } } }],
-    routes: [{ method: 'GET', path: '/apis/api.${group}/v1/version', handler: () => ({ body: { version: '${version}' } }) }],
-  };` : module;
-  const manifest = `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: ${version}\n  main: main.js\n`;
-  const files = { 'plugin.yaml': manifest, 'main.js': main, 'package.json': '{"type":"module"}' };
-  const members = Object.entries(files).map(([path, content]) => ({ name: format === 'tgz' ? `package/${path}` : path, content }));
-  return format === 'tgz' ? tgz(members) : zip(members);
-}
-
 async function traces(server: TestServer): Promise<readonly string[]> {
   const plugins = await (await server.call(pluginPath)).json() as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
   return [...plugins.items.map(({ metadata }) => metadata.name).filter((name) => !['content', 'example'].includes(name)), ...await readdir(join(server.dataDir, 'packages'))];
@@ -68,7 +57,7 @@ t.test('a package is installed, serves, survives a restart, is upgraded, rolled 
   t.equal(installed.status, 201, JSON.stringify(installed.body));
   t.equal(installed.headers.get('location'), `${pluginPath}/teller`);
   t.match(installed.body, { kind: 'Plugin', metadata: { name: 'teller' }, spec: { version: '1.0.0', package: { bytes: tellerPackage('1.0.0').length } }, status: { phase: 'started' } });
-  const tell = async (): Promise<unknown> => (await server.call('/apis/api.teller.example.com/v1/version')).json();
+  const tell = async (): Promise<unknown> => (await server.call(tellerVersionPath)).json();
   t.same(await tell(), { version: '1.0.0' });
   t.equal((await server.call('/apis/teller.example.com/v1/tales', { method: 'POST', body: { metadata: { name: 'one' } } })).status, 201);
 
