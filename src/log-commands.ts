@@ -47,7 +47,7 @@ export const logCommands: LogCommands = {
     const place = wantedPlace(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       const lines = await describeLog(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); } });
-      surroundings.output.write([['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(8)}${value}\n`).join(''));
+      surroundings.output.write([['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''));
     });
   },
 };
