@@ -1,7 +1,7 @@
 import type { Clock } from '../src/base/clock.ts';
 import type { Execute } from '../src/execute.ts';
 import { decodeEvent } from '../src/log/event-codec.ts';
-import { streamName, type EventLog } from '../src/log/log.ts';
+import { streamName, streamRevision, type EventLog, type LogPosition } from '../src/log/log.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { JsonObject, JsonValue, ResourceObject } from '../src/resource/object.ts';
 import { indexOf } from '../src/resource/list-query.ts';
@@ -14,14 +14,15 @@ import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
 import { again, settled, type Outcome } from './outcome.ts';
-import { accountConcurrencyMax } from './platform-limits.ts';
+import { accountConcurrencyMax, userEventsPerRead } from './platform-limits.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
  * Takes users who are deleted out of the bindings that name them. A binding names a user by name alone, so whoever got the name
  * next would get the roles: a user who is marked is kept by a finalizer until no binding names them, and only then is the
- * name free. A binding that is written for a name nobody has is left alone, as it may be for somebody to come; so is
- * `oidc:…`, whom no User stands for.
+ * name free. Where somebody took the finalizer away by hand, bindings last written before the user went are removed all the
+ * same, whether or not there is another of the name by then. One that is written for a name nobody has is left alone, as it
+ * may be for somebody to come; so is `oidc:…`, whom no User stands for.
  *
  * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): what it writes is bound
  * to the very state of the binding it read, and a mark stays. The finalizer is taken away on the absence of bindings: one
@@ -30,7 +31,7 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
 export type BindingsDependencies = {
   readonly changes: ChangeFeed;
   readonly reader: ObjectReader;
-  readonly log: Pick<EventLog, 'readLast'>;
+  readonly log: Pick<EventLog, 'readStream'>;
   readonly execute: Execute;
   readonly users: ResourceType;
   readonly roleBindings: ResourceType;
@@ -81,13 +82,14 @@ export class Bindings {
     if (index !== undefined) yield* reader.names(users.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
     for (const name of reader.names(roleBindings.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
       const stored = reader.get(roleBindings.key, name);
-      if (stored !== undefined) yield* userNames(storedObject(stored.bytes)).filter((user) => this.#isGone(user));
+      const binding = stored === undefined ? undefined : storedObject(stored.bytes);
+      if (binding !== undefined) yield* userNames(binding).filter((user) => this.#isGone(user) || this.#isYounger(user, binding));
     }
   }
 
   #note({ type, name, kind, deletionRequested, bytes }: Change): void {
     const { users, roleBindings } = this.#dependencies;
-    if (type === users.key && (kind === 'deleted' || deletionRequested)) this.#controller.enqueue(name);
+    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.#controller.enqueue(name);
     if (type !== roleBindings.key || kind === 'deleted') return;
     for (const user of userNames(storedObject(bytes))) if (this.#isGone(user)) this.#controller.enqueue(user);
   }
@@ -99,13 +101,19 @@ export class Bindings {
     return head.kind === 'gone' || (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined);
   }
 
+  /** There is such a user, made after the binding was: it may have been somebody else's. Stamps never run backwards within what was folded. */
+  #isYounger(user: string, { metadata }: ResourceObject): boolean {
+    const made = nameProblem(user) === undefined ? this.#read(this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
+    return made !== undefined && metadata.creationTimestamp <= made;
+  }
+
   async #reconcile(user: string): Promise<Outcome> {
     const { finalizer, users } = this.#dependencies;
-    if (!this.#isGone(user)) return settled;
-    const bound = this.#bindingsOf(user);
     const read = this.#read(users, user);
-    if (bound.length > 0) return this.#remove(user, read === undefined ? await this.#leftBy(user, bound) : bound);
-    return read?.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
+    const bound = this.#bindingsOf(user);
+    if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user, bound));
+    if (bound.length > 0) return this.#remove(user, bound);
+    return read.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
   }
 
   async #remove(user: string, bound: readonly Read[]): Promise<Outcome> {
@@ -118,12 +126,25 @@ export class Bindings {
     return bound.length > 0 ? again(0) : settled;
   }
 
-  /** Those that were last written while there still was the user: later ones are for whoever comes next. */
+  /** Those that were last written while there still was a former user of the name: later ones are for whoever came, or comes, next. */
   async #leftBy(user: string, bound: readonly Read[]): Promise<readonly Read[]> {
+    const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
+    const suspects = head.kind === 'live' ? bound.filter(({ object }) => this.#isYounger(user, object)) : bound;
+    if (head.kind === 'absent' || suspects.length === 0) return [];
+    const gone = await this.#lastGone(user, head.kind === 'live' ? head.stored.revision : head.revision);
+    return gone === undefined ? [] : suspects.filter(({ resourceVersion }) => BigInt(resourceVersion) < gone);
+  }
+
+  /** Where in the log the last user of the name before there was this revision was removed. */
+  async #lastGone(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
-    const last = await log.readLast(streamName(`object:${users.key}/${user}`));
-    if (last === undefined || decodeEvent(last).event.type !== 'ObjectDeleted') return [];
-    return bound.filter(({ resourceVersion }) => BigInt(resourceVersion) < last.position);
+    for (let end = revision; end >= 0; end -= userEventsPerRead) {
+      const from = streamRevision(Math.max(0, end - userEventsPerRead + 1));
+      const events = await log.readStream(streamName(`object:${users.key}/${user}`), { from, limit: end - from + 1 });
+      const removed = events.findLast((recorded) => decodeEvent(recorded).event.type === 'ObjectDeleted');
+      if (removed !== undefined) return removed.position;
+    }
+    return undefined;
   }
 
   /** Bindings that name the user and are not going away already. */

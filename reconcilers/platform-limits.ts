@@ -15,3 +15,5 @@ export const accountConcurrencyMax = 8;
 export const missingRoleGraceMs = 1_000;
 /** Names that a role's status tells of those that are missing. */
 export const missingRolesShownMax = 8;
+/** Events of a user read at once, to find whether there was another of the name before. */
+export const userEventsPerRead = 32;

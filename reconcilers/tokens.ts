@@ -52,7 +52,8 @@ export class Tokens {
       reconcile: (name) => this.#reconcile(name),
     });
     this.#unsubscribe = [
-      changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind === 'added') this.#controller.enqueue(name); }),
+      // A change, too: a step that lost to it, as to the note of a use, is looked at once more.
+      changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name); }),
       permissions.subscribe(({ credentials }) => {
         for (const user of credentials) for (const name of this.#tokensOf(user)) this.#controller.enqueue(name);
       }),
