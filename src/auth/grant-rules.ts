@@ -31,8 +31,8 @@ export function createGrantRules({ permissions, domain }: { readonly permissions
   };
 }
 
-/** Reconcilers that carry out what an object says do so for whoever wrote it: that must not take away the last super administrator. */
-const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings']);
+/** Who carries out what an object says, as an uninstall does, does so for whoever wrote it: that must not take away the last super administrator. */
+const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings', 'plugins']);
 
 function isPlatformsOwn(subject: Subject): boolean {
   return subject.kind === 'platform' && !onBehalf.has(subject.part);

@@ -206,6 +206,8 @@ test('somebody who can log in stays super administrator', async (t) => {
     ['the last user', (of) => of.as('root').delete('users', 'root')],
     ['disabling them', (of) => of.as('root').patch('users', 'root', { spec: { disabled: true } })],
     ['by a plugin', (of) => of.as({ kind: 'plugin', name: 'p' }).delete('rolebindings', 'roots')],
+    ['by an uninstall of the plugin that shipped it', (of) => of.as({ kind: 'platform', part: 'plugins' }).delete('rolebindings', 'roots')],
+    ['by its owner reference', (of) => of.as({ kind: 'platform', part: 'owner-references' }).delete('users', 'root')],
     ['by somebody else', (of) => of.as('rita').delete('users', 'root')],
     ['leaving it to one without a password', (of) => of.as('root').replace(binding('roots', 'super-role', 'walt'))],
   ];
