@@ -79,7 +79,7 @@ function counted(total: number, asked: number, size: number): object {
 
 async function createOwn({ request: { body, pluginClient }, type, owner }: OwnCall, path: string): Promise<RouteResponse> {
   const object = membersOf(body);
-  const made = await pluginClient.create<Post>(type, { ...object, spec: ownSpec(object['spec'], { owner }) });
+  const made = await pluginClient.create<Post>(type, { ...object, ...ownMetadata(object, {}), spec: ownSpec(object['spec'], { owner }) });
   const { headers, body: post } = shown(made);
   return { status: 201, headers: { ...headers, location: `${path}/${made.metadata.name}` }, body: post };
 }
@@ -90,14 +90,14 @@ async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
   const { metadata } = object;
   // The client writes the object that its body names.
   if (!isMembers(metadata) || metadata['name'] !== params['name']) throw badRequest('the body\'s metadata.name must be the name in the path');
-  return writeOwn(call, async ({ spec: { publish, publishTime } }, preconditions) =>
-    pluginClient.update<Post>(type, { ...object, spec: ownSpec(object['spec'], { owner, publish, publishTime }) }, preconditions));
+  return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec: { publish, publishTime } }, preconditions) =>
+    pluginClient.update<Post>(type, { ...object, ...ownMetadata(object, { finalizers, ownerReferences }), spec: ownSpec(object['spec'], { owner, publish, publishTime }) }, preconditions));
 }
 
 async function patchOwn(call: OwnCall): Promise<RouteResponse> {
   const { request: { body, pluginClient }, type } = call;
   const patch = membersOf(body);
-  const asked = 'spec' in patch ? { ...patch, spec: ownSpec(patch['spec'], {}) } : patch;
+  const asked = { ...patch, ...ownMetadata(patch, {}), ...'spec' in patch ? { spec: ownSpec(patch['spec'], {}) } : {} };
   return writeOwn(call, async ({ metadata: { name } }, preconditions) => pluginClient.patch<Post>(type, name, asked, preconditions));
 }
 
@@ -174,6 +174,16 @@ function ownSpec(spec: unknown, kept: Kept): unknown {
   if (!isMembers(spec)) return spec;
   const { owner: _owner, publish: _publish, publishTime: _publishTime, ...said } = spec;
   return { ...said, ...kept };
+}
+
+/**
+ * Written as the plugin, a post must not hold anything that its author has no right on: a finalizer keeps it from those who
+ * moderate, and an owner reference keeps its owner from going.
+ */
+function ownMetadata({ metadata }: Readonly<Record<string, unknown>>, kept: Readonly<Record<string, unknown>>): { readonly metadata?: unknown } {
+  if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };
+  const { finalizers: _finalizers, ownerReferences: _ownerReferences, ...said } = metadata;
+  return { metadata: { ...said, ...kept } };
 }
 
 function membersOf(body: unknown): Readonly<Record<string, unknown>> {

@@ -249,3 +249,19 @@ async function remove(stage: Stage): Promise<void> {
   if (deletionTimestamp === undefined) await stage.write(key, { type: 'delete', name: 'a', preconditions: {} });
   await stage.write(key, { type: 'collect', name: 'a', uid });
 }
+
+t.test('what holds a post, and whom it belongs to, is not its author\'s to say', async (t) => {
+  const { call, stored, own } = await staged(t);
+  const held = { finalizers: ['example.com/mine'], ownerReferences: [{ apiVersion: 'v1alpha1', kind: 'User', name: 'ann', uid: 'u', blockOwnerDeletion: true }] };
+  const of = () => { const { finalizers, ownerReferences } = stored('a').metadata as { finalizers?: unknown; ownerReferences?: unknown }; return { finalizers, ownerReferences }; };
+  await call('POST', '', { body: post('a', {}, held) });
+  t.same(of(), { finalizers: undefined, ownerReferences: undefined }, 'made');
+  await call('PATCH', '/{name}', { name: 'a', body: { metadata: { ...held, labels: { 'example.com/l': '1' } } } });
+  t.same(of(), { finalizers: undefined, ownerReferences: undefined }, 'patched');
+  await call('PUT', '/{name}', { name: 'a', body: post('a', {}, held) });
+  t.same(of(), { finalizers: undefined, ownerReferences: undefined }, 'replaced');
+  await own.patch(type, 'a', { metadata: { finalizers: ['example.com/theirs'] } });
+  await call('PUT', '/{name}', { name: 'a', body: post('a', { title: 'Other' }) });
+  await call('PATCH', '/{name}', { name: 'a', body: { metadata: { finalizers: null } } });
+  t.same(of(), { finalizers: ['example.com/theirs'], ownerReferences: undefined }, 'nor to take away');
+});
