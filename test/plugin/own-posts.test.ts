@@ -180,7 +180,7 @@ function between(client: Client, act: (time: number) => Promise<unknown>): { rea
     const found = await client.get(...asked);
     reads += 1;
     await act(reads);
-    return found as never;
+    return found;
   };
   return { client: { ...client, get }, reads: () => reads };
 }
