@@ -49,7 +49,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   const installer = new Installer({
     domain, packages, host, clock, reader: models, changes: models, pluginKey: host.objects.key,
     load: async (folder, manifest) => loadPlugin({ folder, manifest, version: undefined }, parts),
-    write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, by),
+    write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });
   const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are still being started');
   return {

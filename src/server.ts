@@ -29,7 +29,7 @@ import { patient } from './patient-execute.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
 import { Suspects } from './plugin/blamed-plugin.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
-import { pluginTypeDeclaration } from './plugin/plugin-type.ts';
+import { pluginKeyOf, pluginStrategy, pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { Packages } from './plugin/packages.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
@@ -38,6 +38,7 @@ import { compileType } from './resource/type-declaration.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
+import { withStrategy } from './write-rules.ts';
 
 export type RunningServer = {
   readonly url: string;
@@ -191,7 +192,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
-    rules: stores.access.rules, secrets: stores.access.secrets,
+    rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets,
   });
   // An embedded log has one node: its directory is locked.
   const leadership = stores.logName === 'embedded log' ? alwaysLeading

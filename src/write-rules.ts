@@ -37,3 +37,8 @@ export type SecretKeeper = {
 
 /** For types without rules of their own: everything a decision allows may be written. */
 export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }) };
+
+/** The same, and what one more type of the platform asks of a write. */
+export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
+  return { strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)), judge: (change) => rules.judge(change) };
+}

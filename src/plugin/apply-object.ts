@@ -40,6 +40,8 @@ export type Application = {
   readonly cause?: Cause;
   /** It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. */
   readonly expects?: 'absent';
+  /** The member of `spec` that whoever asks decides: what people made of it since does not stand. */
+  readonly decides?: string;
 };
 
 /** The annotation that remembers what was last applied of an object: the base of the next merge. */
@@ -91,7 +93,7 @@ function withoutFinalizers(value: JsonValue): JsonValue {
 
 type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };
 
-function nextStep({ type, name, object }: Application, { reader, domain }: ApplyDependencies): NextStep {
+function nextStep({ type, name, object, decides }: Application, { reader, domain }: ApplyDependencies): NextStep {
   const key = lastAppliedKey(domain);
   const shipped = mergeableOf(object, key);
   const memory = JSON.stringify(remember(shipped));
@@ -102,7 +104,7 @@ function nextStep({ type, name, object }: Application, { reader, domain }: Apply
   // What is going away is left to go; the next start makes it anew.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
-  const { value, kept } = mergeThreeWay(baseOf(metadata, key), before, shipped);
+  const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
   const { metadata: mergedMetadata, ...members } = value;
   const status = current['status'];
   const next = withAnnotation({
@@ -130,6 +132,14 @@ function mergeableOf(object: JsonObject, key: string): JsonObject {
 function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
   const metadata = objectAt(object, 'metadata');
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
+}
+
+/** As if that member had been applied as it is now: then what is shipped of it stands. */
+function decidedBase(base: JsonValue | undefined, current: JsonObject, member: string | undefined): JsonValue | undefined {
+  const value = member === undefined ? undefined : objectAt(current, 'spec')[member];
+  if (member === undefined || value === undefined) return base;
+  const known = isObject(base) ? base : {};
+  return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
 }
 
 /** undefined: never applied, so whatever is there is people's. */

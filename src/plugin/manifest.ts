@@ -21,6 +21,9 @@ export type Manifest = {
   readonly object: JsonObject;
 };
 
+/** Whose the platform's own types and roles are: a plugin of that name would have all that is theirs. */
+const platformName = 'platform';
+
 export type DecodedManifest =
   | { readonly ok: true; readonly manifest: Manifest }
   /** `name`: where the text was good enough to say whose it is. */
@@ -77,6 +80,7 @@ function identityProblems(document: JsonObject, domain: string): readonly string
   const name = isObject(metadata) ? metadata['name'] : undefined;
   const problem = typeof name === 'string' ? nameProblem(name) : 'must be a string';
   if (problem !== undefined) problems.push(`metadata.name: ${problem}`);
+  if (name === platformName) problems.push(`metadata.name: ${platformName} is what the platform's own types and roles are known by`);
   return problems;
 }
 

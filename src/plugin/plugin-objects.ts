@@ -27,7 +27,7 @@ export type PluginWish = {
 };
 
 /** For whom it is done, where that is not the platform. */
-export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects'>>;
+export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides'>>;
 
 /** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
 export class PluginObjects {

@@ -1,3 +1,6 @@
+import type { Strategy } from '../command/strategy.ts';
+import type { TypeKey } from '../resource/index-entry.ts';
+import { typeKeyOf } from '../resource/type-declaration.ts';
 import { lifeStates, type LifeState } from './life.ts';
 import type { TypeDeclaration, TypeName } from './plugin.ts';
 
@@ -6,6 +9,11 @@ export type PluginPhase = LifeState;
 
 export function pluginTypeName(domain: string): TypeName {
   return { group: `plugin.${domain}`, version: 'v1alpha1', plural: 'plugins' };
+}
+
+export function pluginKeyOf(domain: string): TypeKey {
+  const { group, plural } = pluginTypeName(domain);
+  return typeKeyOf(group, plural);
 }
 
 /** The platform's type of plugins: spec from `plugin.yaml`, `enabled` as people set it, status as the host sees it. */
@@ -27,6 +35,15 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
     ],
   };
 }
+
+/** The status is the host's word, and what an uninstall goes by: what anybody else sends of it is ignored. */
+export const pluginStrategy: Strategy = {
+  complete: ({ before, after, subject }) => {
+    const { status: sent, ...object } = after;
+    const status = subject.kind === 'platform' ? sent : before?.['status'];
+    return { ok: true, object: status === undefined ? object : { ...object, status } };
+  },
+};
 
 /** Members nobody reads here are kept: a manifest may say more than this version knows. */
 const specSchema = {

@@ -159,6 +159,20 @@ t.test('of several installs of one plugin at once one wins', async (t) => {
   t.same(answers.map(({ status }) => status).sort(), [201, 409]);
 });
 
+t.test('what a plugin is, and how it stands, is what was installed and what is seen', async (t) => {
+  const server = await started(t);
+  t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
+  t.match(await install(server, tellerPackage('1.0.0', { name: 'platform', group: 'other.example.com' })), { status: 422, body: { message: /metadata\.name: platform/u } }, 'nobody is taken for the platform');
+
+  const forged = await server.call(`${pluginPath}/teller/status`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { status: { phase: 'failed', types: [{ group: '', version: 'v1alpha1', kind: 'User', singular: 'user', plural: 'users' }] } } });
+  t.match(await forged.json(), { status: { phase: 'started', types: [{ plural: 'tales' }] } }, 'what a client says of it is ignored');
+
+  const none = { digest: 'f'.repeat(64), bytes: 5 };
+  const patched = await server.call(`${pluginPath}/teller`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { spec: { package: none, displayName: 'Mine' } } });
+  t.match(await patched.json(), { spec: { package: none } });
+  t.match(await upgrade(server, 'teller', tellerPackage('2.0.0')), { status: 200, body: { spec: { version: '2.0.0', displayName: 'Mine', package: { bytes: tellerPackage('2.0.0').length } }, status: { phase: 'started' } } }, 'an upgrade puts its package in the place of whatever stands there');
+});
+
 t.test('whoever a role allows may install, and whoever a role allows may upgrade', async (t) => {
   const server = await started(t);
   const administration = new Administration(server.url);
