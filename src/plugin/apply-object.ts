@@ -2,7 +2,7 @@ import { decodeJson, deepEqual } from '../base/json.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import type { Cause } from '../command/event.ts';
-import { alreadyExists } from '../command/refuse.ts';
+import { alreadyExists, notFound } from '../command/refuse.ts';
 import type { Rejection } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
@@ -38,8 +38,11 @@ export type Application = {
   readonly origin: WriteContext['origin'];
   /** The request it is applied for, where there is one; else the cause is made of the subject. */
   readonly cause?: Cause;
-  /** It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. */
-  readonly expects?: 'absent';
+  /**
+   * It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. Or it must be
+   * this very one, and not be going away.
+   */
+  readonly expects?: 'absent' | { readonly uid: string };
   /** The member of `spec` that whoever asks decides: what people made of it since does not stand. */
   readonly decides?: string;
 };
@@ -54,7 +57,8 @@ export async function applyObject(application: Application, dependencies: ApplyD
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
     const step = nextStep(application, dependencies);
-    if (application.expects === 'absent' && step.command?.type !== 'create') return thereAlready(application);
+    const unexpected = unexpectedly(application, step, dependencies);
+    if (unexpected !== undefined) return { ok: false, detail: rejectionText(unexpected), rejection: unexpected };
     if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
     const outcome = await write(application, step.command, dependencies);
     if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create' };
@@ -66,9 +70,13 @@ export async function applyObject(application: Application, dependencies: ApplyD
   return rejection === undefined ? { ok: false, detail: 'it kept changing' } : { ok: false, detail: rejectionText(rejection), rejection };
 }
 
-function thereAlready({ type, name }: Application): Applied {
-  const { rejection } = alreadyExists(type, name);
-  return { ok: false, detail: rejectionText(rejection), rejection };
+function unexpectedly({ type, name, expects }: Application, { command }: NextStep, { reader }: ApplyDependencies): Rejection | undefined {
+  if (expects === undefined) return undefined;
+  if (expects === 'absent') return command?.type === 'create' ? undefined : alreadyExists(type, name).rejection;
+  const stored = reader.get(type.key, name);
+  const metadata = stored === undefined ? {} : objectAt(parseObject(stored.bytes), 'metadata');
+  if (metadata['uid'] !== expects.uid) return { reason: 'not-found', detail: notFound(type, name) };
+  return metadata['deletionTimestamp'] === undefined ? undefined : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
 }
 
 /** Whose an object is, as far as what was last applied of it tells: `changed` by people since. */
@@ -109,7 +117,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   const status = current['status'];
   const next = withAnnotation({
     apiVersion: type.apiVersion, kind: type.kind, ...members, ...(status === undefined ? {} : { status }),
-    metadata: { ...(isObject(mergedMetadata) ? mergedMetadata : {}), name, version: metadata['version'] ?? null },
+    metadata: { ...(isObject(mergedMetadata) ? mergedMetadata : {}), name, uid: metadata['uid'] ?? null, version: metadata['version'] ?? null },
   }, key, memory);
   const isUnchanged = deepEqual(value, before) && objectAt(metadata, 'annotations')[key] === memory && current['apiVersion'] === type.apiVersion;
   return { command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} }, kept };

@@ -29,8 +29,8 @@ export type InstallHost = {
 /** Writes the `Plugin` object in the name of whoever asks. */
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
-/** `absent`: one that is there by now is left as it is, and the install refused. */
-export type WriteRequest = InstallRequest & { readonly expects?: 'absent' };
+/** What is to be there by then: whatever else is, is left as it is. */
+export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string } };
 
 export type InstallDependencies = {
   readonly domain: string;
@@ -82,14 +82,15 @@ export class Installer {
     const stored = this.#stored(name);
     if (stored === undefined) return refused('not-found', `plugins "${name}" not found`);
     const object = parseObject(stored.bytes);
-    const { metadata } = object;
+    const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+    const { uid } = metadata;
     const present = packageOf(object);
     if (present === undefined) return conflict(`the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there`);
-    if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
+    if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       if (manifest.name !== name) return invalid(`it is the plugin ${manifest.name}, not ${name}`);
-      return this.#put(archive, { staged, manifest, loaded }, request);
+      return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } });
     });
   }
 

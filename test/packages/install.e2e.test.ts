@@ -218,3 +218,15 @@ t.test('what npm packs is installed and looked after from the command line', asy
   t.match(await run('uninstall', 'packed'), { code: 1, err: /\(404 NotFound\)/u });
   t.match(await run('enable', '..'), { code: 2 });
 });
+
+t.test('an upgrade does not bring back what was uninstalled while it was looked into', async (t) => {
+  const server = await started(t);
+  t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
+  // The new version's own module sees to it that the plugin is gone before it has loaded.
+  const module = `const call = (method) => fetch('${server.url}${pluginPath}/teller', { method, headers: { authorization: '${adminAuthorization}' } });
+  await call('DELETE');
+  while ((await call('GET')).status !== 404);
+  export default {};`;
+  t.match(await upgrade(server, 'teller', tellerPackage('2.0.0', { module })), { status: 404, body: { reason: 'NotFound' } });
+  t.equal((await server.call(`${pluginPath}/teller`)).status, 404);
+});
