@@ -111,10 +111,12 @@ export class OwnerReferences {
     if (!this.#isServed(type)) return;
     try {
       for (const name of reader.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
-        if (this.#isStopped) return;
         const stored = reader.get(type.key, name);
         if (stored !== undefined && this.#take(`${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
-        if (bound.isTurnOver()) await nextTurn();
+        if (!bound.isTurnOver()) continue;
+        await nextTurn();
+        // One that is started anew is looked through anew: going on would only slow that start down.
+        if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.#controller.enqueueAll(() => this.#marked(type));
     } catch (error) {

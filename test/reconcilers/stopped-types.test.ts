@@ -23,6 +23,12 @@ test('a type that is stopped while it is looked through is left alone until it i
   await nextTurn();
   stage.serving = [];
   stage.models.dropIndexes(widgets.key);
+  let reads = 0;
+  const get = stage.models.get.bind(stage.models);
+  stage.models.get = (type, name) => {
+    reads += 1;
+    return get(type, name);
+  };
   const builtAgain = stage.models.buildIndexes(widgets);
   for (let turn = 0; turn < 64; turn += 1) {
     await nextTurn();
@@ -30,6 +36,7 @@ test('a type that is stopped while it is looked through is left alone until it i
   }
   t.strictSame(stage.errors, [], 'nor is what was stopped meanwhile, however often');
   await Promise.all([leading, builtAgain]);
+  t.equal(reads, 0, 'it is looked through no further');
   await stage.serve(widgets);
   await stage.settle();
   t.strictSame(stage.errors, []);
