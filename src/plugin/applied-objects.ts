@@ -51,6 +51,8 @@ export class AppliedObjects {
     if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('what it applies could not be remembered', true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
+      // An uninstall begun meanwhile, here or by whoever leads now, would not look for what is made after it.
+      if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject({ type: must(type, 'objects without a type were refused'), name, object, subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin' }, this.#dependencies);
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);

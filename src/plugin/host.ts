@@ -231,7 +231,8 @@ export class PluginHost {
   async #run(plugin: HostedPlugin): Promise<void> {
     // Not within the turn of whoever noticed: a change of many plugins is noticed as one.
     await Promise.resolve();
-    while (plugin.isDirty && this.#isRunning) {
+    // One that was forgotten meanwhile has no more to do: a plugin of its name that is there again is another.
+    while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
       plugin.isDirty = false;
       try {
         if (plugin.watch === undefined) await this.#look(plugin);
@@ -264,7 +265,7 @@ export class PluginHost {
   }
 
   #forget(plugin: HostedPlugin): void {
-    this.#plugins.delete(plugin.name);
+    if (this.#plugins.get(plugin.name) === plugin) this.#plugins.delete(plugin.name);
     plugin.retry?.cancel();
     plugin.watch?.close().catch(() => undefined);
   }

@@ -1,6 +1,7 @@
 import { deepEqual } from '../base/json.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
+import { writeAttemptsMax } from '../limits.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { applyObject, parseObject, rejectionText, type Application, type Applied, type ApplyDependencies } from './apply-object.ts';
@@ -89,23 +90,36 @@ export class PluginObjects {
     if (!isTold(status, before['status'])) await this.#patch(name, { status }, 'status');
   }
 
-  /** The last step of an uninstall: with this finalizer gone the collector removes the object. */
+  /** The last step of an uninstall: with this finalizer gone the collector removes the object. Finalizers of others stay. */
   async letGo(name: string): Promise<boolean> {
-    const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
-    const finalizers = metadata['finalizers'];
     const ours = uninstallFinalizer(this.#dependencies.domain);
-    if (!isArray(finalizers) || !finalizers.includes(ours)) return true;
-    const { resourceVersion } = metadata;
-    return this.#patch(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, 'main');
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
+      const finalizers = metadata['finalizers'];
+      if (!isArray(finalizers) || !finalizers.includes(ours)) return true;
+      const { resourceVersion } = metadata;
+      const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, 'main');
+      // Somebody else wrote meanwhile: theirs is read, and kept.
+      if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
+    }
+    return false;
   }
 
   async #patch(name: string, document: JsonObject, part: 'main' | 'status'): Promise<boolean> {
+    return this.#isDone(name, await this.#write(name, document, part));
+  }
+
+  async #write(name: string, document: JsonObject, part: 'main' | 'status'): Promise<WriteOutcome> {
     const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: {} };
     const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
-    const outcome: WriteOutcome = await this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
-    // One that has gone meanwhile needs none of this any more.
-    if (!outcome.ok && outcome.rejection.reason !== 'not-found') this.#log.error('a Plugin object could not be written', { plugin: name, detail: rejectionText(outcome.rejection) });
-    return outcome.ok || outcome.rejection.reason === 'not-found';
+    return this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
+  }
+
+  /** One that has gone meanwhile needs none of this any more. */
+  #isDone(name: string, outcome: WriteOutcome): boolean {
+    if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
+    this.#log.error('a Plugin object could not be written', { plugin: name, detail: rejectionText(outcome.rejection) });
+    return false;
   }
 
   #object(name: string): JsonObject | undefined {

@@ -75,9 +75,23 @@ t.test('a chain of three follows its beginning, and a version out of range is na
   await stage.close();
 });
 
+t.test('plugins that need each other are named, and start once one of them lets go', async (t) => {
+  const needs = (name: string, dependency: string): Record<string, string> => ({ 'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: '*' } }) });
+  const place = await placed(t, { a: needs('a', 'b'), b: needs('b', 'c'), c: needs('c', 'a'), good });
+  const stage = await open(t, place);
+  for (const name of ['a', 'b', 'c']) t.match(stage.ready(name), /^DependencyCycle: plugins depend on each other: (?:a → b → c|b → c → a|c → a → b)/);
+  t.equal(stage.phase('good'), 'started');
+  await writePlugins(place.root, { c: { 'plugin.yaml': manifestYaml('c') } });
+  await told(stage, 'a', (_ready, phase) => phase === 'started');
+  t.same(['b', 'c'].map((name) => stage.phase(name)), ['started', 'started']);
+  await writePlugins(place.root, { c: needs('c', 'a') });
+  for (const name of ['a', 'b', 'c']) await told(stage, name, (ready) => ready.startsWith('DependencyCycle'));
+  await stage.close();
+});
+
 t.test('a storm of enabling and disabling ends as the last word says', async (t) => {
   const stage = await open(t, await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }));
-  for (let turn = 0; turn < 20; turn += 1) await stage.write(plugins, mergePatch('good', { spec: { enabled: turn % 2 === 1 } }));
+  for (let turn = 0; turn < 50; turn += 1) await stage.write(plugins, mergePatch('good', { spec: { enabled: turn % 2 === 1 } }));
   await stage.host.settled();
   t.same(['good', 'after'].map((name) => stage.phase(name)), ['started', 'started']);
   t.equal(stage.registry.all().filter(({ type }) => type.key === goods).length, 1);

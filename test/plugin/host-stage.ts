@@ -13,7 +13,7 @@ import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { Command } from '../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
-import { logStart } from '../../src/log/log.ts';
+import { logStart, type EventLog } from '../../src/log/log.ts';
 import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
 import type { PackageStore } from '../../src/plugin/package-store.ts';
@@ -73,6 +73,7 @@ export type Stage = {
   readonly closedWatches: readonly string[];
   readonly logLines: readonly { readonly level: string; readonly message: string; readonly fields: unknown }[];
   readonly reader: ObjectModels;
+  readonly log: EventLog;
   events(): Promise<number>;
   object(type: string, name: string): JsonObject | undefined;
   phase(plugin: string): string | undefined;
@@ -93,6 +94,10 @@ export type StageOptions = {
   /** Always leads when absent. */
   readonly leadership?: Leadership;
   readonly packages?: PackageStore;
+  /** Of another node, which closes it; its own when absent. */
+  readonly log?: EventLog;
+  /** Comes between the host and the write door. */
+  readonly guard?: (execute: Execute) => Execute;
   /** Leaves `start` to the test. */
   readonly onLoaded?: (stage: Stage) => Promise<void>;
 };
@@ -100,7 +105,7 @@ export type StageOptions = {
 export async function openStage(t: Test, options: StageOptions): Promise<Stage> {
   const { dataDir, clock = systemClock, leadership = { isLeader: () => true, subscribe: () => () => undefined } } = options;
   const registry = new TypeRegistry();
-  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
+  const log = options.log ?? await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
   const tables = new LmdbTables(join(dataDir, 'read-models'));
   const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => registry.byKey(key)?.type, clock });
   for (const declaration of [pluginTypeDeclaration(domain), roleType]) {
@@ -116,7 +121,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const logLines: { level: string; message: string; fields: unknown }[] = [];
   const suspects = new Suspects();
   const host = new PluginHost({
-    suspects, registry, execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
+    suspects, registry, execute: options.guard?.(execute) ?? execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
     ...(options.packages === undefined ? {} : { packages: options.packages }),
     folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines), loggerOf: () => recorder(logLines),
@@ -142,7 +147,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     await models.buildIndexes(type);
     registry.serve(type.key);
   }
-  const stage = stageOf({ host, suspects, registry, execute, routes, closedWatches, logLines, reader: models }, {
+  const stage = stageOf({ host, suspects, registry, execute, routes, closedWatches, logLines, reader: models, log }, {
     events: async () => {
       let count = 0;
       for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) count += batch.length;
@@ -152,7 +157,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
       await host.stop();
       stopping.abort();
       await following;
-      await log.close();
+      if (options.log === undefined) await log.close();
       await tables.close();
     },
   });
@@ -161,7 +166,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   return stage;
 }
 
-type Parts = Pick<Stage, 'host' | 'suspects' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader'>;
+type Parts = Pick<Stage, 'host' | 'suspects' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader' | 'log'>;
 
 function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
   const typeOf = (key: string): ResourceType => {
