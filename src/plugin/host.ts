@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { delay } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
@@ -9,7 +11,7 @@ import { FolderWatch } from './folder-watch.ts';
 import { HostedPlugin } from './hosted-plugin.ts';
 import type { IncarnationDependencies } from './incarnation.ts';
 import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
-import { describe, openDoor } from './load-module.ts';
+import { describe } from './load-module.ts';
 import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
 import { decodeManifest } from './manifest.ts';
 import type { PackageStore } from './package-store.ts';
@@ -89,7 +91,6 @@ export class PluginHost {
   async loadTypes(): Promise<void> {
     const { folders, log } = this.#dependencies;
     const found = await discoverPlugins(folders, (root, error) => { log.error('a folder of plugins cannot be read', { root, error: String(error) }); });
-    if (found.some(({ bundled }) => !bundled)) openDoor();
     const manifests = await Promise.all(found.map(async (folder) => ({ folder, declared: await this.#declaredName(folder) })));
     for (const { folder, declared } of manifests) this.#admit(folder, declared);
     this.#discover();
@@ -229,8 +230,8 @@ export class PluginHost {
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {
-    // Not within the turn of whoever noticed: a change of many plugins is noticed as one.
-    await Promise.resolve();
+    // Not within the turn of whoever noticed: a change of many plugins is noticed as one, and others have their turn as well.
+    await nextTurn();
     // One that was forgotten meanwhile has no more to do: a plugin of its name that is there again is another.
     while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
       plugin.isDirty = false;
@@ -260,7 +261,7 @@ export class PluginHost {
       if (isFreed && other.own?.failure.passing === true) {
         other.own = undefined;
         this.#enqueue(other);
-      } else if (needs(other, plugin) ? isNews || other.isWaiting : other.isLeaving && needs(plugin, other)) this.#enqueue(other);
+      } else if (isConcerned(other, plugin, isNews)) this.#enqueue(other);
     }
   }
 
@@ -269,6 +270,11 @@ export class PluginHost {
     plugin.retry?.cancel();
     plugin.watch?.close().catch(() => undefined);
   }
+}
+
+/** One that waits is told of each standstill, one that is to leave only of what is new: it would else be asked for ever by those it asks. */
+function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
+  return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;
 }
 
 function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {

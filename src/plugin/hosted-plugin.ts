@@ -30,6 +30,8 @@ export class HostedPlugin {
   manifestDigest: string | undefined;
   /** What is loaded; present only in states that hold something. */
   incarnation: Incarnation | undefined;
+  /** Plugins that what is loaded runs on, until all of it is taken back. Its manifest may name others by then. */
+  runsOn: ReadonlySet<string> = new Set();
   /** Why it cannot run, found by itself; kept until its files or its object change. */
   own: OwnFailure | undefined;
   /** Why it does not run, as it is told. */

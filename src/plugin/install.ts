@@ -6,7 +6,6 @@ import { pluginStartMs } from '../limits.ts';
 import type { ChangeFeed, ObjectReader, StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import { parseObject, type Applied } from './apply-object.ts';
-import { openDoor } from './load-module.ts';
 import type { LoadedPlugin, PluginLoad } from './load-plugin.ts';
 import { decodeManifest, isObject, type Manifest } from './manifest.ts';
 import type { Staged } from './package-folders.ts';
@@ -120,7 +119,6 @@ export class Installer {
 
   /** In full, as a start would: a module that does not load is no plugin. What it opened for that is ended again. */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
-    openDoor();
     const load = await this.#dependencies.load(folder, manifest);
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;

@@ -30,7 +30,7 @@ export async function loadModule({ path, folder, context, version }: ModuleReque
   if (version !== undefined) url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
   const loading = defaultExport(url.href, context).then(
     (exported): LoadedModule => ({ ok: true, exported }),
-    (error: unknown): LoadedModule => ({ ok: false, reason: 'ModuleFailed', message: `its module failed: ${describe(error)}` }),
+    (error: unknown): LoadedModule => ({ ok: false, reason: 'ModuleFailed', message: `its module failed: ${describe(error)}${placeIn(folder, error)}` }),
   );
   return new Promise((resolve) => {
     const timer = clock.after(pluginStartMs, () => {
@@ -57,6 +57,18 @@ export function describe(error: unknown): string {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {
     return 'it threw what cannot be shown';
+  }
+}
+
+/** Where in the plugin's folder it was thrown, for who mends it; nothing for what the runtime does not say it of, as of a syntax error. */
+function placeIn(folder: string, error: unknown): string {
+  try {
+    const stack = error instanceof Error && typeof error.stack === 'string' ? decodeURI(error.stack) : '';
+    const frame = stack.split('\n').find((line) => line.includes(`${folder}/`));
+    const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame?.slice(frame.indexOf(`${folder}/`) + folder.length + 1) ?? '') ?? [];
+    return path === undefined || line === undefined ? '' : ` (at ${path}:${line})`;
+  } catch {
+    return '';
   }
 }
 

@@ -3,7 +3,7 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import { compileType, type Declarer } from '../resource/type-declaration.ts';
 import type { Suspects } from './blamed-plugin.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
-import { describe, loadModule } from './load-module.ts';
+import { describe, loadModule, openDoor } from './load-module.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, type PluginFolder } from './plugin-folder.ts';
 import type { Failure } from './plugin-status.ts';
@@ -50,6 +50,7 @@ async function load({ folder, manifest, version }: LoadRequest, dependencies: Lo
   if (manifest.main !== undefined) {
     const main = await mainPath(folder, manifest.main);
     if (!main.ok) return failed('MainRefused', main.problem);
+    if (!folder.bundled) openDoor();
     suspects.add({ name: manifest.name, folder: folder.path, bundled: folder.bundled });
     const module = await loadModule({ path: main.path, folder: folder.path, version, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
     if (!module.ok) return failed(module.reason, module.message);

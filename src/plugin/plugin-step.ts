@@ -62,8 +62,10 @@ export class PluginStep {
     const { folder, digest } = files;
     const version = folder.bundled && failedLoads === 0 ? undefined : `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
     const load = await loadPlugin({ folder, manifest, version }, this.#dependencies);
-    if (load.ok) plugin.incarnation = new Incarnation({ plugin: plugin.name, bundled: folder.bundled, digest, manifest, loaded: load.loaded }, this.#dependencies);
-    else {
+    if (load.ok) {
+      plugin.incarnation = new Incarnation({ plugin: plugin.name, bundled: folder.bundled, digest, manifest, loaded: load.loaded }, this.#dependencies);
+      plugin.runsOn = new Set(manifest.dependencies.keys());
+    } else {
       plugin.failedLoads += 1;
       this.fail(plugin, load.failure, fingerprint);
     }
@@ -146,13 +148,14 @@ export class PluginStep {
   async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
     plugin.failure = wanted.failure;
     plugin.isWaiting = wanted.kind === 'wait';
+    const wasLeaving = plugin.isLeaving;
     plugin.isLeaving = false;
     if (plugin.isCurrent && plugin.state === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
     if (plugin.isCurrent && plugin.state === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait')) return this.#bringUp(plugin, wanted.kind === 'run');
-    return this.#transit(plugin, life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)]);
+    return this.#transit(plugin, life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)], wasLeaving);
   }
 
-  async #transit(plugin: HostedPlugin, { to, act }: Transition): Promise<boolean> {
+  async #transit(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
     const before = plugin.state;
     switch (act) {
       case 'none':
@@ -163,7 +166,7 @@ export class PluginStep {
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         return true;
       case 'release':
-        return this.#release(plugin, to);
+        return this.#release(plugin, to, wasLeaving);
       case 'erase':
         plugin.state = to;
         if (before !== to) await this.#report(plugin);
@@ -176,12 +179,14 @@ export class PluginStep {
   }
 
   /** Those that run on it stop first; each of them looks after this one again once it has. */
-  async #release(plugin: HostedPlugin, to: LifeState): Promise<boolean> {
+  async #release(plugin: HostedPlugin, to: LifeState, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log } = this.#dependencies;
-    const dependents = [...plugins.values()].filter(({ state, manifest }) => (state === 'started' || state === 'stopping') && manifest?.dependencies.has(plugin.name) === true);
+    // By what runs: those that are started cannot run on each other in a ring, as new manifests may want it.
+    const dependents = [...plugins.values()].filter(({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name));
     if (dependents.length > 0) {
       plugin.isLeaving = true;
-      dependents.forEach(enqueue);
+      // Once: from then on it is told whenever one of them has come further.
+      if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
     const wasStarted = plugin.state === 'started';
@@ -191,6 +196,7 @@ export class PluginStep {
     plugin.isApplied = false;
     plugin.progress = undefined;
     await incarnation?.release();
+    plugin.runsOn = new Set();
     if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
     plugin.state = life[to].released.to;
     return true;

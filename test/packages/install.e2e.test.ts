@@ -230,3 +230,40 @@ t.test('an upgrade does not bring back what was uninstalled while it was looked 
   t.match(await upgrade(server, 'teller', tellerPackage('2.0.0', { module })), { status: 404, body: { reason: 'NotFound' } });
   t.equal((await server.call(`${pluginPath}/teller`)).status, 404);
 });
+
+t.test('upgrades that make plugins need each other in a ring fail both, and are mended by another upgrade', async (t) => {
+  const server = await started(t);
+  const of = (name: string, version: string, needs = ''): Buffer => tellerPackage(version, { name, module: 'export default {};', more: needs === '' ? '' : `  pluginDependencies: { ${needs}: "*" }\n` });
+  t.equal((await install(server, of('ring-a', '1.0.0'))).status, 201);
+  t.equal((await install(server, of('ring-b', '1.0.0', 'ring-a'))).status, 201);
+  t.equal((await install(server, of('ring-c', '1.0.0', 'ring-b'))).status, 201);
+  t.match(await upgrade(server, 'ring-a', of('ring-a', '2.0.0', 'ring-c')), { status: 200, body: { status: { phase: 'failed', conditions: [{ reason: 'DependencyCycle' }] } } });
+  t.match(await upgrade(server, 'ring-a', of('ring-a', '3.0.0')), { status: 200, body: { status: { phase: 'started' } } });
+  for (const name of ['ring-b', 'ring-c']) {
+    const phase = async (): Promise<unknown> => ((await (await server.call(`${pluginPath}/${name}`)).json()) as { readonly status: { readonly phase: string } }).status.phase;
+    for (let tries = 0; tries < 100 && await phase() !== 'started'; tries += 1) await new Promise((resolve) => { setTimeout(resolve, 50); });
+    t.equal(await phase(), 'started', name);
+  }
+});
+
+t.test('an installed plugin that imports the platform runs again in a process that installed nothing', async (t) => {
+  const cwd = t.testdir();
+  const env = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: testPassword };
+  const module = "import { definePlugin } from 'ledgerplane/plugin';\nexport default definePlugin({});";
+  const phases: unknown[] = [];
+  for (const run of [1, 2]) {
+    const running = runCommandLine(['serve'], { cwd, env });
+    const [, url = ''] = /(http:\S+)/u.exec(await running.ready()) ?? [];
+    const headers = { authorization: adminAuthorization };
+    if (run === 1) await fetch(`${url}${installPath}`, { method: 'POST', headers, body: formWith(tellerPackage('1.0.0', { module })) });
+    phases.push(((await (await fetch(`${url}${pluginPath}/teller`, { headers })).json()) as { readonly status?: unknown }).status);
+    running.child.kill('SIGTERM');
+    await running.exited();
+  }
+  t.match(phases, [{ phase: 'started' }, { phase: 'started' }]);
+});
+
+t.test('a module that throws is refused with the place', async (t) => {
+  const server = await started(t);
+  t.match(await install(server, tellerPackage('1.0.0', { module: "\n\nthrow new Error('on the third line');" })), { status: 422, body: { message: /on the third line \(at main\.js:3\)/u } });
+});
