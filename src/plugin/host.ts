@@ -232,6 +232,7 @@ export class PluginHost {
   async #run(plugin: HostedPlugin): Promise<void> {
     // Not within the turn of whoever noticed: a change of many plugins is noticed as one, and others have their turn as well.
     await nextTurn();
+    let hasThrown = false;
     // One that was forgotten meanwhile has no more to do: a plugin of its name that is there again is another.
     while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
       plugin.isDirty = false;
@@ -240,7 +241,10 @@ export class PluginHost {
         await this.#step.settle(plugin);
       } catch (error) {
         this.#dependencies.log.error('a plugin could not be settled', { plugin: plugin.name, error: describe(error) });
-        if (plugin.own?.failure.reason !== 'Unexpected') {
+        // Once more at once, so that it is told as failed; what throws even then is left alone for a while.
+        if (hasThrown) this.#step.settleLater(plugin);
+        else {
+          hasThrown = true;
           this.#step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
           plugin.isDirty = true;
         }

@@ -87,10 +87,10 @@ export class PluginStep {
     if (wish?.isDeleted === true) return;
     const failure = await refreshFiles(plugin, wish?.package, this.#dependencies);
     this.fail(plugin, failure);
-    if (failure?.reason === 'PackageUnreadable') this.#again(plugin);
+    if (failure?.reason === 'PackageUnreadable') this.settleLater(plugin);
   }
 
-  #again(plugin: HostedPlugin): void {
+  settleLater(plugin: HostedPlugin): void {
     const { clock, enqueue } = this.#dependencies;
     plugin.retry?.cancel();
     plugin.retry = clock.after(eraseRetryMs, () => { enqueue(plugin); });
@@ -267,7 +267,7 @@ export class PluginStep {
       return false;
     }
     plugin.failure = { reason: 'NotRemoved', message: `what it left could not be removed, and is tried again: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
-    this.#again(plugin);
+    this.settleLater(plugin);
     return false;
   }
 
