@@ -8,6 +8,7 @@ import type { Authorize } from '../auth/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
 import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
 import { refusal, taken, type Answer } from './answer.ts';
+import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
 import { malformedCondition } from './conditions.ts';
 import type { Exchange } from './exchange.ts';
@@ -72,7 +73,7 @@ export class App {
   async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
     const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
-    const asks = asksForWatch(req, query, upgrade);
+    const asks = asksForWatch(req, query, upgrade !== undefined);
     const info = this.#infoOf(method, url, asks);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
     const malformed = malformedHead(req);
@@ -83,7 +84,7 @@ export class App {
     const subject = subjectOf(authenticated, info);
     if (subject === undefined) return unauthenticated(authenticated, req);
 
-    const isWatch = info.verb === 'watch' || outlives(req, upgrade);
+    const isWatch = info.verb === 'watch' || outlives(req, upgrade !== undefined);
     const refused = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
@@ -176,19 +177,6 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
 function refuseCondition(req: IncomingMessage): Answer | undefined {
   const malformed = malformedCondition(req);
   return malformed === undefined ? undefined : refusal(problem('bad-request', malformed));
-}
-
-/** What is asked for goes on after the answer has begun: a WebSocket, or server-sent events. */
-function outlives(req: IncomingMessage, upgrade: Upgrade | undefined): boolean {
-  return upgrade !== undefined || req.headers.accept?.includes('text/event-stream') === true;
-}
-
-/** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
-function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, upgrade: Upgrade | undefined): boolean {
-  if (typeof query === 'string') return false;
-  if (outlives(req, upgrade)) return true;
-  const watch = query.get('watch');
-  return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';
 }
 
 type Request = Exclude<RequestInfo, { kind: 'malformed' }>;

@@ -2,6 +2,7 @@ import { notFound } from '../command/refuse.ts';
 import { tokenKey } from '../auth/types/platform-types.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import { nameProblem } from '../resource/names.ts';
+import { asksForWatch } from './asks-for-watch.ts';
 import { refusal, type Answer } from './answer.ts';
 import { Collections } from './collection.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,7 +29,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
     return onCollection((_exchange, owned, type) => nameProblem(name) === undefined ? serve(exchange, { type, name }, owned) : refusal(problem('not-found', notFound(type, name))))(params, exchange);
   };
   return [
-    { method: 'GET', path, route: onCollection((exchange, owned, type) => exchange.info.verb === 'watch' ? unwatched() : new Collections(owned).list(exchange, type)) },
+    { method: 'GET', path, route: onCollection((exchange, owned, type) => asksForWatch(exchange.req, exchange.query, false) ? unwatched() : new Collections(owned).list(exchange, type)) },
     { method: 'POST', path, route: onCollection(async (exchange, owned, type) => new Collections(owned).create(exchange, type, path)) },
     { method: 'GET', path: `${path}/{name}`, route: onItem(getItem) },
     { method: 'PATCH', path: `${path}/{name}`, route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? patchItem(exchange, target, owned)) },

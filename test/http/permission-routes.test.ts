@@ -46,7 +46,7 @@ t.test('roles are those bound, permissions all that follow from them but the hid
   t.equal(status, 200);
   t.strictSame(names(body.roles), ['manager']);
   t.strictSame(names(body.permissions), ['manager', 'viewer']);
-  t.strictSame(body.uiPermissions, ['plugin:content:public:view', 'plugin:w:manage', 'plugin:w:secret', 'plugin:w:view']);
+  t.strictSame(body.uiPermissions, ['plugin:content:own-comments:edit', 'plugin:content:public:view', 'plugin:w:manage', 'plugin:w:secret', 'plugin:w:view']);
   const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
   t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
   const own = await server.as('reader')('GET', permissionsOf('-'));

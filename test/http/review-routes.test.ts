@@ -34,7 +34,7 @@ t.test('what is allowed says by which rule of which role', async (t) => {
 t.test('what is refused names the roles there are', async (t) => {
   const { status, body } = await own('alice', { resourceAttributes: { ...widgets, verb: 'update', name: 'theirs' } });
   t.equal(status, 201);
-  t.strictSame(body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-public, widget-reader allows it' });
+  t.strictSame(body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader allows it' });
 });
 
 t.test('a review answers what a request would be answered', async (t) => {
@@ -63,7 +63,7 @@ t.test('another user is asked about by name', async (t) => {
   t.equal((await other({ ...asked, user: 'alice' })).body.status.allowed, true);
   t.equal((await other({ ...asked, user: 'bob' })).body.status.allowed, false);
   t.match((await other({ ...asked, user: 'system:anonymous' })).body.status, { allowed: false, reason: 'no rule of the roles anonymous, content-public allows it' });
-  t.match((await other({ ...asked, user: 'oidc:nobody' })).body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-public allows it' });
+  t.match((await other({ ...asked, user: 'oidc:nobody' })).body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public allows it' });
   t.strictSame(pointers((await other(asked)).body), ['/spec/user']);
 });
 
