@@ -1,3 +1,4 @@
+import { ClientError } from '../src/plugin/plugin.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from './reconcile-limits.ts';
@@ -38,5 +39,14 @@ export function describeError(error: unknown): { readonly message: string; reado
     return { message, stack: stack.slice(0, reconcileTraceLengthMax) };
   } catch {
     return { message: 'it threw what cannot be shown', stack: '' };
+  }
+}
+
+/** Somebody else wrote between the step's read and its write: the next try sees what they wrote. */
+export function isConflict(error: unknown): boolean {
+  try {
+    return error instanceof ClientError && error.reason === 'Conflict';
+  } catch {
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
-import { decodeNames, decodeOutcome, describeError } from './plugin-outcome.ts';
+import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
 import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
 
 export type PluginReconcilerDependencies = {
@@ -136,6 +136,11 @@ export class PluginReconciler {
   }
 
   #failed(error: unknown, name: string, attempts: number): void {
+    // Who meets another writer once has done nothing wrong, and his next try succeeds.
+    if (attempts === 1 && isConflict(error)) {
+      this.#log.debug('a reconciler met another writer, and tries again', { reconciler: this.#reconciler.name, name });
+      return;
+    }
     const { message, stack } = describeError(error);
     this.#tell('a reconciler failed', { name, attempts, error: stack });
     if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;

@@ -12,7 +12,7 @@ import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
 import { Lead, turns } from './controller-stage.ts';
 
-export type Line = { readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+export type Line = { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
 
 /** Reconcilers of one plugin over widgets, and over gadgets that they may watch. */
 export class PluginReconcilersStage {
@@ -81,6 +81,6 @@ export class PluginReconcilersStage {
 }
 
 function recorder(lines: Line[]): PluginLogger {
-  const note = (message: string, fields: Readonly<Record<string, unknown>> = {}): void => { lines.push({ message, fields }); };
-  return { debug: note, info: note, warn: note, error: note };
+  const note = (level: Line['level']) => (message: string, fields: Readonly<Record<string, unknown>> = {}): void => { lines.push({ level, message, fields }); };
+  return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { reconcileAllAfterMs, reconcileFailingAttempts, reconcileHealthToldMs, reconcileRetryMsMin, reconcileStepMs, reconcileStopMs, reconcileTraceLengthMax, reconcileWatchedNamesMax } from '../../reconcilers/reconcile-limits.ts';
 import type { ReconcileRequest } from '../../src/plugin/door/reconciler.ts';
-import type { PluginObject } from '../../src/plugin/plugin.ts';
+import { ClientError, type PluginObject } from '../../src/plugin/plugin.ts';
 import { turns } from './controller-stage.ts';
 import { PluginReconcilersStage } from './plugin-reconcilers-stage.ts';
 
@@ -78,6 +78,23 @@ for (const [act, reconcile] of Object.entries(failing)) {
     t.equal(stage.clock.timers, 0);
   });
 }
+
+t.test('a step that meets another writer is tried again, and no error unless it does so twice', async (t) => {
+  const stage = new PluginReconcilersStage();
+  await stage.widget('a');
+  let conflicts = 2;
+  await stage.mount(() => {
+    conflicts -= 1;
+    if (conflicts >= 0) throw new ClientError('it changed', { reason: 'Conflict', status: 409 });
+    return undefined;
+  });
+  t.strictSame(stage.lines.map(({ level }) => level), ['debug']);
+  await stage.pass(reconcileRetryMsMin);
+  t.strictSame(stage.lines.map(({ level }) => level), ['debug', 'error']);
+  await stage.pass(reconcileRetryMsMin * 2);
+  t.equal(conflicts, -1, 'the third try succeeds');
+  await stage.reconcilers.stop();
+});
 
 const settling: Readonly<Record<string, () => unknown>> = {
   'nothing': () => undefined,
