@@ -49,13 +49,13 @@ export function userOf(object: ResourceObject): UserRecord {
 export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { name, uid } = object.metadata;
   const spec = membersAt(object, 'spec');
-  const { ownerUid } = membersAt(object, 'status');
+  const { ownerUid, phase } = membersAt(object, 'status');
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
   // A list that is none must not become all of the owner's roles.
   const restricted = roles === undefined || roles === null ? undefined : Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
-  return { name, uid, owner, ownerUid, roles: restricted, expiresAt, isRevoked: isSet(spec['revoked']) };
+  return { name, uid, owner, ownerUid, roles: restricted, expiresAt, isRevoked: isSet(spec['revoked']), ...(phase === 'expired' ? { isToldExpired: true } : {}) };
 }
 
 export function sessionOf(object: ResourceObject): SessionRecord | undefined {

@@ -70,6 +70,8 @@ export type TokenRecord = {
   /** Epoch milliseconds. */
   readonly expiresAt: number | undefined;
   readonly isRevoked: boolean;
+  /** Its status says so; absent for no. It ends nothing, `expiresAt` does: but watches are asked about before they could tell it. */
+  readonly isToldExpired?: true;
 };
 
 export type SessionRecord = {

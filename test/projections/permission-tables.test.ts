@@ -106,7 +106,7 @@ test('users, tokens and sessions: whose credentials change or end is told, and t
   await stage.change('sessions', 's1', { status: { lastUsedAt: 'now' } });
   await stage.change('users', 'ann', { spec: { displayName: 'Anna' } });
   t.strictSame(stage.heard(), []);
-  for (const [plural, name, document] of [['personalaccesstokens', 'ci', { spec: { revoked: true } }], ['users', 'ann', { spec: { disabled: true } }], ['users', 'ann', { status: { passwordRevision: 1 } }]] as const) {
+  for (const [plural, name, document] of [['personalaccesstokens', 'ci', { status: { phase: 'expired' } }], ['personalaccesstokens', 'ci', { spec: { revoked: true } }], ['users', 'ann', { spec: { disabled: true } }], ['users', 'ann', { status: { passwordRevision: 1 } }]] as const) {
     await stage.change(plural, name, document);
     t.strictSame(stage.heard(), [{ credentials: ['ann'], rights: false }], JSON.stringify(document));
   }
