@@ -15,7 +15,7 @@ function plant(folder: string): void {
   write(folder, 'package-lock.json', '{"packages":{"":{}}}');
   write(folder, 'node_modules/.package-lock.json', '{"packages":{}}');
   symlinkSync(join(repository, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'));
-  const compilerOptions = { target: 'es2023', module: 'nodenext', rootDir: '.', outDir: 'dist', declaration: true, sourceMap: true, incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo', types: [] };
+  const compilerOptions = { target: 'es2023', module: 'nodenext', rootDir: '.', outDir: 'dist', declaration: true, sourceMap: true, incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo', types: [], lib: ['es2023'] };
   write(folder, 'tsconfig.json', JSON.stringify({ compilerOptions, include: ['src', 'plugins', 'absent'] }));
   write(folder, 'src/one.ts', 'export const one: number = 1;\n');
   write(folder, 'src/two.ts', 'export const two: number = 2;\n');
