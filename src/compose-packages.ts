@@ -53,7 +53,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   });
   const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are still being started');
   return {
-    routes: pluginPackageRoutes({ domain, installer, unready, archiveBytesMax: packageBytesMax, installsMax: packageInstallsMax }),
+    routes: pluginPackageRoutes({ domain, installer, unready, clock, archiveBytesMax: packageBytesMax, installsMax: packageInstallsMax }),
     open: async () => {
       await packages.retain(namedPackages(host, models));
       isOpen = true;

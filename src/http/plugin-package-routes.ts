@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { Cause } from '../command/event.ts';
 import type { Rejection } from '../command/rejection.ts';
 import type { Subject } from '../command/subject.ts';
@@ -9,6 +10,7 @@ import type { PlatformRoute } from './fixed-routes.ts';
 import { platformApiVersion } from './platform-type.ts';
 import { problem, problemOf } from './problem.ts';
 import { readUpload } from './read-upload.ts';
+import { uploadsMax } from './route-limits.ts';
 
 export type Installed =
   | { readonly ok: true; readonly name: string; readonly plugin: { readonly bytes: Uint8Array; readonly revision: number } }
@@ -24,8 +26,9 @@ export type PluginPackageRoutesDependencies = {
   readonly domain: string;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
-  /** Archives taken in at once: each is in memory meanwhile. */
+  /** Archives taken in at once, once they have arrived whole. */
   readonly installsMax: number;
+  readonly clock: Clock;
   /** Undefined once plugins can be installed; before, why not yet. */
   readonly unready: () => string | undefined;
 };
@@ -53,32 +56,70 @@ export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencie
 
 type Use = (archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }) => Promise<Installed>;
 
+type ToAnswer = (installed: Extract<Installed, { ok: true }>) => { readonly status: number; readonly headers: readonly string[] };
+
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
-  #inProgress = 0;
+  /** Two bounds: what only arrives, and be it slowly, keeps nothing from being taken in. */
+  readonly #arriving: Places;
+  readonly #installing: Places;
 
   constructor(dependencies: PluginPackageRoutesDependencies) {
     this.#dependencies = dependencies;
+    this.#arriving = new Places(uploadsMax, 'arriving');
+    this.#installing = new Places(dependencies.installsMax, 'being taken in');
   }
 
-  async take(exchange: Exchange, use: Use, answer: (installed: Extract<Installed, { ok: true }>) => { readonly status: number; readonly headers: readonly string[] }): Promise<Answer> {
-    const { installsMax, unready } = this.#dependencies;
+  async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
+    const { archiveBytesMax, clock, unready } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
     if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not served here: to see what a package is, it must be run'));
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
-    if (this.#inProgress >= installsMax) return refusal(problem('too-many-requests', `${String(installsMax)} packages are being taken in right now`, { retryAfterSeconds: 2 }));
-    this.#inProgress += 1;
+    // Before megabytes are sent for nothing.
+    if (this.#installing.areTaken) return this.#installing.refusal();
+    const body = await this.#arriving.within(async () => readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }));
+    if (body === undefined) return this.#arriving.refusal();
+    if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
+    const installed = await this.#installing.within(async () => use(body.value, context.value));
+    return installed === undefined ? this.#installing.refusal() : answered(installed, answer);
+  }
+}
+
+function answered(installed: Installed, answer: ToAnswer): Answer {
+  if (!installed.ok) return refusal(problemOf(installed.rejection, { kind: 'Plugin' }));
+  const { status, headers } = answer(installed);
+  return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
+}
+
+/** So many at a time, and no waiting. */
+class Places {
+  readonly #max: number;
+  readonly #doing: string;
+  #taken = 0;
+
+  constructor(max: number, doing: string) {
+    this.#max = max;
+    this.#doing = doing;
+  }
+
+  get areTaken(): boolean {
+    return this.#taken >= this.#max;
+  }
+
+  refusal(): Answer {
+    return refusal(problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, { retryAfterSeconds: 2 }));
+  }
+
+  /** undefined: there is no place. */
+  async within<T>(step: () => Promise<T>): Promise<T | undefined> {
+    if (this.areTaken) return undefined;
+    this.#taken += 1;
     try {
-      const body = await readUpload(exchange.req, { field: 'file', bytesMax: this.#dependencies.archiveBytesMax });
-      if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
-      const installed = await use(body.value, context.value);
-      if (!installed.ok) return refusal(problemOf(installed.rejection, { kind: 'Plugin' }));
-      const { status, headers } = answer(installed);
-      return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
+      return await step();
     } finally {
-      this.#inProgress -= 1;
+      this.#taken -= 1;
     }
   }
 }

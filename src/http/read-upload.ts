@@ -2,14 +2,17 @@ import type { IncomingMessage } from 'node:http';
 
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 
+import type { Clock } from '../base/clock.ts';
 import { headerOf } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 import type { Body } from './read-body.ts';
+import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from './route-limits.ts';
 
 export type UploadRules = {
   /** The one field there is, a file. */
   readonly field: string;
   readonly bytesMax: number;
+  readonly clock: Clock;
 };
 
 /** What surrounds the file: boundaries and the headers of one part. */
@@ -19,7 +22,7 @@ const drainedTimes = 2;
 
 /**
  * The one file of a `multipart/form-data` body, at most `bytesMax` of it in memory. Call it once the caller is authorized:
- * nothing of the body is read before.
+ * nothing of the body is read before. A body that hardly comes any more is refused within seconds: it holds a place.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
@@ -49,6 +52,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
     const file = new UploadedFile(rules);
     let received = 0;
     const settle = (body: Body<Uint8Array>): void => {
+      progress.cancel();
       req.off('close', goneAway);
       req.unpipe(parser);
       // The rest is read and dropped, within a bound: a client that is not listened to hears no answer either.
@@ -57,6 +61,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
     };
     // A request closes once it is read, too: then the parser has the last word.
     const goneAway = (): void => { if (!req.complete) settle({ ok: false, problem: undefined }); };
+    const progress = watchProgress(rules.clock, () => received, () => { settle(stalled()); });
     req.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > drainedTimes * rules.bytesMax + framingBytesMax) req.destroy();
@@ -70,6 +75,21 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
     req.on('error', goneAway);
     req.pipe(parser);
   });
+}
+
+/** Looks at intervals: one slow look alone may be this process's own doing, which had no time to read. */
+function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
+  let before = received();
+  let slowLooks = 0;
+  const look = (): void => {
+    const now = received();
+    slowLooks = now - before < uploadLookBytesMin ? slowLooks + 1 : 0;
+    before = now;
+    if (slowLooks < uploadSlowLooksMax) timer = clock.after(uploadLookMs, look);
+    else onStall();
+  };
+  let timer = clock.after(uploadLookMs, look);
+  return { cancel: () => { timer.cancel(); } };
 }
 
 class UploadedFile {
@@ -110,6 +130,12 @@ class UploadedFile {
 
 function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
+}
+
+/** Its connection ends with the answer: what may still come of the body is nobody's any more. */
+function stalled(): Body<never> {
+  const detail = `the body came too slowly: at least ${String(uploadLookBytesMin)} bytes must come every ${String(uploadLookMs / 1_000)} s`;
+  return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
 }
 
 function refused(reason: Problem['reason'], detail: string): { readonly ok: false; readonly problem: Problem } {

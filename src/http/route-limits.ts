@@ -25,3 +25,10 @@ export const pluginSocketQueuedMessagesMax = 64;
 export const pluginSocketQueuedBytesMax = 1_048_576;
 /** How long a plugin may leave them there before the socket is closed (1013): while nothing is read, its end is not seen. */
 export const pluginSocketUnreadMs = 60_000;
+
+/** Packages that arrive at once: each is in memory as far as it has come. Past it 429. */
+export const uploadsMax = 8;
+/** How often an upload is looked at, how much must have come by then, and after how many looks without it is over: others want its place. */
+export const uploadLookMs = 2_000;
+export const uploadLookBytesMin = 16_384;
+export const uploadSlowLooksMax = 2;

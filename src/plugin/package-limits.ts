@@ -20,7 +20,7 @@ export const packageMetaBytesMax = 16_384;
 export const packageChunkBytes = 524_288;
 /** Chunks read back at once: 6 MiB of events. */
 export const packageChunksReadMax = 8;
-/** Archives that are taken in at once on a node; each may hold the archive and one file of it in memory. Past it 429. */
+/** Archives that are taken in at once on a node, once they have arrived; each may hold the archive and one file of it in memory. Past it 429. */
 export const packageInstallsMax = 2;
 /** How long an install waits until this node has settled its plugin, and the one that leads has told so; a start may take 10 s. */
 export const packageSettledMs = 12_000;
