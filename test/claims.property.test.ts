@@ -7,6 +7,7 @@ import { eventSchema, type Event, type EventMetadata, type HeldValue } from '../
 import { decodeEvent, encodeEvent, isObjectEvent } from '../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName, type StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
+import { drawnClock, drawnLog } from './support/drawn-schedule.ts';
 import { MemoryLog } from './support/memory-log.ts';
 
 /**
@@ -62,38 +63,12 @@ class World {
   constructor(log: EventLog, scheduler: fc.Scheduler) {
     this.#log = log;
     this.#scheduler = scheduler;
-    let now = 0;
     const wait = async (label: string): Promise<void> => {
       await scheduler.schedule(Promise.resolve(), label);
       await this.#lateArriveNow();
     };
-    this.#clock = {
-      now: () => now,
-      monotonic: () => now,
-      after: (delayMs, task) => {
-        void wait('timer').then(() => {
-          // Time passes only when a timer fires, and then faster than asked for, so that fences happen in every run.
-          now += delayMs + 300;
-          task();
-        });
-        return { cancel: () => undefined };
-      },
-    };
-    this.#slow = {
-      append: async (...call) => {
-        await wait('append sent');
-        const outcome = await log.append(...call);
-        await this.#check();
-        await wait('append answered');
-        return outcome;
-      },
-      readLast: async (stream) => {
-        await wait('read sent');
-        const last = await log.readLast(stream);
-        await wait('read answered');
-        return last;
-      },
-    };
+    this.#clock = drawnClock(wait, { extraMs: 300 });
+    this.#slow = drawnLog(log, wait, async () => this.#check());
   }
 
   async write(name: string, { steps, hops }: Plan): Promise<void> {

@@ -8,6 +8,7 @@ import { logStart, streamName, type ExpectedRevision, type LogPosition, type Pro
 import type { WriterLog } from '../../src/write/append.ts';
 import { HeldGuard, type GuardDependencies } from '../../src/write/guard.ts';
 import { Turns } from '../../src/write/turns.ts';
+import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 
 /**
@@ -92,39 +93,12 @@ class World {
   constructor(scheduler: fc.Scheduler, told: Told) {
     this.#scheduler = scheduler;
     this.#told = told;
-    let now = 0;
     const wait = async (label: string): Promise<void> => {
       await scheduler.schedule(Promise.resolve(), label);
       await this.#lateArriveNow();
     };
-    this.#clock = {
-      now: () => now, monotonic: () => now,
-      after: (delayMs, task) => {
-        let isCancelled = false;
-        void wait('timer').then(() => {
-          if (isCancelled) return;
-          // Time passes only when a timer fires, and then much faster than asked for: writers that are merely slow get fenced off, too.
-          now += delayMs + 1_500;
-          task();
-        });
-        return { cancel: () => { isCancelled = true; } };
-      },
-    };
-    this.#slow = {
-      append: async (...call) => {
-        await wait('append sent');
-        const outcome = await this.#log.append(...call);
-        await this.#check();
-        await wait('append answered');
-        return outcome;
-      },
-      readLast: async (stream) => {
-        await wait('read sent');
-        const last = await this.#log.readLast(stream);
-        await wait('read answered');
-        return last;
-      },
-    };
+    this.#clock = drawnClock(wait, { extraMs: 1_500 });
+    this.#slow = drawnLog(this.#log, wait, async () => this.#check());
     this.#nodes = Array.from({ length: 4 }, () => ({ fold: new Fold(this.#log, async () => wait('fold')), turns: new Turns(this.#clock) }));
   }
 
