@@ -1,14 +1,16 @@
-import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { ArchiveRefused, PackageContents } from './package-contents.ts';
 import { packageBytesMax } from './package-limits.ts';
+import { sumOf } from './package-sum.ts';
 import { tarEntries, type Unpacked } from './package-tar.ts';
+import { PackageWriter } from './package-writer.ts';
 import { zipEntries } from './package-zip.ts';
 
 export type Unpacking =
-  /** `root`: the folder that holds plugin.yaml, within the one that was unpacked into. */
-  | { readonly ok: true; readonly root: string; readonly entries: number; readonly bytes: number }
+  /** `root`: the folder that holds plugin.yaml, within the one that was unpacked into; `sum`: of what lies in it. */
+  | { readonly ok: true; readonly root: string; readonly sum: string; readonly entries: number; readonly bytes: number }
   | { readonly ok: false; readonly problem: string };
 
 /**
@@ -22,17 +24,20 @@ export async function unpackArchive(archive: Uint8Array, folder: string): Promis
   const entries = entriesOf(archive, contents);
   if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };
   const next = guarded(entries);
+  const writer = new PackageWriter(folder);
   try {
     for (let entry = await next(); entry.kind !== 'end'; entry = await next()) {
       if (entry.kind === 'refused') return { ok: false, problem: entry.problem };
-      await write(entry.unpacked, folder);
+      await writer.take(entry.unpacked);
     }
+    await writer.end();
   } finally {
+    await writer.close();
     await entries.return(undefined);
   }
   const root = await rootOf(folder);
   if (root === undefined) return { ok: false, problem: 'there is no plugin.yaml in it, neither at the top nor in a single top folder' };
-  return { ok: true, root, entries: contents.entries, bytes: contents.bytes };
+  return { ok: true, root: join(folder, ...root), sum: sumOf(writer.contents, root[0]), entries: contents.entries, bytes: contents.bytes };
 }
 
 type Next = { readonly kind: 'entry'; readonly unpacked: Unpacked } | { readonly kind: 'refused'; readonly problem: string } | { readonly kind: 'end' };
@@ -57,25 +62,12 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
   return isZip ? zipEntries(archive, contents) : undefined;
 }
 
-async function write({ names, bytes }: Unpacked, folder: string): Promise<void> {
-  const parent = join(folder, ...(bytes === undefined ? names : names.slice(0, -1)));
-  await mkdir(parent, { recursive: true });
-  if (bytes === undefined) return;
-  // `x`: nothing that is there is followed or written over.
-  const file = await open(join(folder, ...names), 'wx', 0o644);
-  try {
-    await file.writeFile(bytes);
-  } finally {
-    await file.close();
-  }
-}
-
 /** npm packs everything under `package/`, and many tools put a folder's own name before what is in it. */
-async function rootOf(folder: string): Promise<string | undefined> {
-  if (await isFile(join(folder, 'plugin.yaml'))) return folder;
+async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
+  if (await isFile(join(folder, 'plugin.yaml'))) return [];
   const [only, ...others] = await readdir(folder);
   if (only === undefined || others.length > 0) return undefined;
-  return await isFile(join(folder, only, 'plugin.yaml')) ? join(folder, only) : undefined;
+  return await isFile(join(folder, only, 'plugin.yaml')) ? [only] : undefined;
 }
 
 async function isFile(path: string): Promise<boolean> {

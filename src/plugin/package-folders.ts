@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { unpackArchive } from './package-archive.ts';
-import { buffersOf } from './package-tar.ts';
+import { unpackArchive, type Unpacking } from './package-archive.ts';
+import { sumOfFolder } from './package-sum.ts';
 
 /** A package unpacked where nothing else looks: either adopted or discarded. */
 export type Staged =
@@ -44,7 +42,7 @@ export class PackageFolders {
   async find(digest: string): Promise<string | undefined> {
     const path = this.#pathOf(digest);
     const sum = await readFile(`${path}${sumSuffix}`, 'utf8').catch(() => undefined);
-    return sum !== undefined && sum === await sumOf(path) ? path : undefined;
+    return sum !== undefined && sum === await sumOfFolder(path) ? path : undefined;
   }
 
   async stage(archive: Uint8Array): Promise<Staged> {
@@ -52,7 +50,7 @@ export class PackageFolders {
     const discard = async (): Promise<void> => remove(staging);
     try {
       const unpacked = await unpackArchive(archive, staging);
-      if (unpacked.ok) return { ok: true, path: unpacked.root, adopt: async (digest) => this.#adopt(unpacked.root, { staging, digest }), discard };
+      if (unpacked.ok) return { ok: true, path: unpacked.root, adopt: async (digest) => this.#adopt(unpacked, { staging, digest }), discard };
       await discard();
       return unpacked;
     } catch (error) {
@@ -62,10 +60,8 @@ export class PackageFolders {
   }
 
   /** The sum first: without it a folder does not count, and one that is there without its folder counts for nothing. */
-  async #adopt(root: string, { staging, digest }: { readonly staging: string; readonly digest: string }): Promise<string> {
+  async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: { readonly staging: string; readonly digest: string }): Promise<string> {
     const path = this.#pathOf(digest);
-    const sum = await sumOf(root);
-    if (sum === undefined) throw new Error(`what was unpacked of ${digest} cannot be read`);
     await remove(path);
     const written = `${staging}${sumSuffix}`;
     await writeFile(written, sum);
@@ -83,26 +79,4 @@ export class PackageFolders {
 
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
-}
-
-/** Over every file and folder, by path, kind and content; undefined where there is no such folder or it cannot be read. */
-async function sumOf(folder: string): Promise<string | undefined> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    const paths = entries.map((entry) => ({ entry, path: join(entry.parentPath, entry.name).slice(folder.length + 1) })).sort((left, right) => (left.path < right.path ? -1 : 1));
-    const sum = createHash('sha256');
-    for (const { entry, path } of paths) {
-      const content = entry.isFile() ? await fileSum(join(folder, path)) : entry.isDirectory() ? 'folder' : 'other';
-      sum.update(`${JSON.stringify(path)} ${content}\n`);
-    }
-    return sum.digest('hex');
-  } catch {
-    return undefined;
-  }
-}
-
-async function fileSum(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of buffersOf(createReadStream(path))) hash.update(chunk);
-  return hash.digest('hex');
 }

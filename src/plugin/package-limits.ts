@@ -29,3 +29,7 @@ export const packageLookUpsMax = 10;
 export const packageLookUpMs = 200;
 /** How often a chunk is sent again while the log does not answer. */
 export const packageAppendAttemptsMax = 8;
+/** Files that are written at once while a package is unpacked, and their bytes; files read at once to see whether it still lies there as it was. */
+export const packageWritesMax = 16;
+export const packageWritesBytesMax = packageFileBytesMax;
+export const packageReadsMax = 4;

@@ -1,0 +1,43 @@
+import { createHash, hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { packageReadsMax } from './package-limits.ts';
+
+/** What lies in an unpacked package: `contentOf` a file, or `folderContent`, by path within it. */
+export type Contents = ReadonlyMap<string, string>;
+
+export const folderContent = 'folder';
+
+export function contentOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes);
+}
+
+/** Over every file and folder, by path, kind and content; of those within `root` alone, where there is one. */
+export function sumOf(contents: Contents, root?: string): string {
+  const prefix = root === undefined ? '' : `${root}/`;
+  const inner = [...contents].filter(([path]) => path.startsWith(prefix)).map(([path, content]) => ({ path: path.slice(prefix.length), content }));
+  const sum = createHash('sha256');
+  for (const { path, content } of inner.sort((left, right) => (left.path < right.path ? -1 : 1))) sum.update(`${JSON.stringify(path)} ${content}\n`);
+  return sum.digest('hex');
+}
+
+/** The same of what lies on the disk now; undefined where there is no such folder or it cannot be read. */
+export async function sumOfFolder(folder: string): Promise<string | undefined> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const contents = new Map<string, string>();
+    const left = entries.values();
+    // Each lane takes the next one: most of reading a small file is waiting.
+    const lane = async (): Promise<void> => {
+      for (const entry of left) {
+        const path = join(entry.parentPath, entry.name);
+        contents.set(path.slice(folder.length + 1), entry.isFile() ? contentOf(await readFile(path)) : entry.isDirectory() ? folderContent : 'other');
+      }
+    };
+    await Promise.all(Array.from({ length: packageReadsMax }, lane));
+    return sumOf(contents);
+  } catch {
+    return undefined;
+  }
+}

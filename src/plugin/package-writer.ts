@@ -1,0 +1,69 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { packageWritesBytesMax, packageWritesMax } from './package-limits.ts';
+import { contentOf, folderContent, type Contents } from './package-sum.ts';
+import type { Unpacked } from './package-tar.ts';
+
+/** Writes what an archive holds into a folder that is there and empty, several files at a time: most of a small one is waiting. */
+export class PackageWriter {
+  readonly #folder: string;
+  readonly #contents = new Map<string, string>();
+  readonly #writes = new Set<Promise<void>>();
+  #waitingBytes = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What was taken so far, by path. */
+  get contents(): Contents {
+    return this.#contents;
+  }
+
+  /** Resolves when there is room for another one. */
+  async take({ names, bytes }: Unpacked): Promise<void> {
+    await this.#makeFolder(bytes === undefined ? names : names.slice(0, -1));
+    if (bytes === undefined) return;
+    this.#contents.set(names.join('/'), contentOf(bytes));
+    this.#waitingBytes += bytes.length;
+    const write = this.#write(join(this.#folder, ...names), bytes);
+    this.#writes.add(write);
+    void write.then(() => {
+      this.#writes.delete(write);
+      this.#waitingBytes -= bytes.length;
+    });
+    while (this.#writes.size >= packageWritesMax || this.#waitingBytes > packageWritesBytesMax) await Promise.race(this.#writes);
+    this.#throwFailure();
+  }
+
+  /** Resolves when everything is written or has failed: from then on nothing more is. */
+  async close(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+
+  async end(): Promise<void> {
+    await this.close();
+    this.#throwFailure();
+  }
+
+  async #makeFolder(names: readonly string[]): Promise<void> {
+    if (names.length === 0 || this.#contents.has(names.join('/'))) return;
+    await mkdir(join(this.#folder, ...names), { recursive: true });
+    for (let depth = 1; depth <= names.length; depth += 1) this.#contents.set(names.slice(0, depth).join('/'), folderContent);
+  }
+
+  /** It never rejects. `x`: nothing that is there is followed or written over. */
+  async #write(path: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o644 });
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
