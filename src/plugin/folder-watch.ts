@@ -1,8 +1,9 @@
 import { watch, type FSWatcher } from 'node:fs';
 
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { filesPollMs, filesSettleMs, foldersWatchedMax } from './life-limits.ts';
 import { digestOf, lookAtFiles, type FilesLook } from './plugin-files.ts';
+import { Poll } from './poll.ts';
 
 export type FolderWatchDependencies = {
   readonly clock: Clock;
@@ -18,17 +19,14 @@ export class FolderWatch {
   readonly #path: string;
   readonly #dependencies: FolderWatchDependencies;
   readonly #watchers = new Map<string, FSWatcher>();
+  readonly #poll: Poll;
   #signature: string | undefined;
   #digest: string | undefined;
-  #timer: Timer | undefined;
-  #isClosed = false;
-  #looking: Promise<void> = Promise.resolve();
-  /** A look is under way or about to be: a hint changes nothing, so that files that never rest hold no look up. */
-  #isSoon = false;
 
   constructor(path: string, dependencies: FolderWatchDependencies) {
     this.#path = path;
     this.#dependencies = dependencies;
+    this.#poll = new Poll(dependencies.clock, async () => this.#look());
   }
 
   /** The digest of what lies there now; with `follow` changes are told from then on. */
@@ -38,28 +36,22 @@ export class FolderWatch {
     this.#digest = look === undefined ? undefined : await digestOf(this.#path, look);
     if (mode === 'follow') {
       this.#follow(look);
-      this.#lookAfter(filesPollMs);
+      this.#poll.after(filesPollMs);
     }
     return this.#digest;
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#timer?.cancel();
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
-    await this.#looking;
+  /** Of a folder that somebody may be writing just now: it is told once there is a plugin in it and its files rest. */
+  expect(): void {
+    this.#follow(undefined);
+    this.#poll.after(filesSettleMs);
   }
 
-  #lookAfter(waitMs: number): void {
-    this.#timer?.cancel();
-    if (this.#isClosed) return;
-    this.#isSoon = waitMs < filesPollMs;
-    this.#timer = this.#dependencies.clock.after(waitMs, () => {
-      this.#isSoon = true;
-      // A folder that cannot be looked at now is looked at again.
-      this.#looking = this.#look().catch(() => filesPollMs).then((nextMs) => { this.#lookAfter(nextMs); });
-    });
+  async close(): Promise<void> {
+    const closing = this.#poll.close();
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+    await closing;
   }
 
   /** How long until the next look. */
@@ -71,7 +63,7 @@ export class FolderWatch {
       return filesSettleMs;
     }
     const digest = look === undefined ? undefined : await digestOf(this.#path, look);
-    if (digest !== this.#digest && !this.#isClosed) {
+    if (digest !== this.#digest && !this.#poll.isClosed) {
       this.#digest = digest;
       this.#dependencies.onChange(digest);
     }
@@ -80,7 +72,7 @@ export class FolderWatch {
 
   /** Watches each folder by itself: watching recursively would take in `node_modules`. */
   #follow(look: FilesLook | undefined): void {
-    if (this.#isClosed) return;
+    if (this.#poll.isClosed) return;
     const wanted = new Set(look?.folders.slice(0, foldersWatchedMax) ?? [this.#path]);
     for (const [folder, watcher] of this.#watchers) {
       if (wanted.has(folder)) continue;
@@ -91,15 +83,20 @@ export class FolderWatch {
   }
 
   #watch(folder: string): void {
-    const hint = (): void => { if (!this.#isSoon) this.#lookAfter(filesSettleMs); };
-    try {
-      const watcher = watch(folder, { persistent: false }, hint);
-      // A folder that goes away, or a limit on watchers: the poll sees what happens.
-      watcher.on('error', () => { watcher.close(); });
-      watcher.on('close', () => { if (this.#watchers.get(folder) === watcher) this.#watchers.delete(folder); });
-      this.#watchers.set(folder, watcher);
-    } catch {
-      return;
-    }
+    const watcher = watchFolder(folder, () => { this.#poll.hint(); });
+    if (watcher === undefined) return;
+    watcher.on('close', () => { if (this.#watchers.get(folder) === watcher) this.#watchers.delete(folder); });
+    this.#watchers.set(folder, watcher);
+  }
+}
+
+/** undefined: it cannot be watched, as where it is gone or there is a limit on watchers. A poll sees what happens. */
+export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, hint);
+    watcher.on('error', () => { watcher.close(); });
+    return watcher;
+  } catch {
+    return undefined;
   }
 }

@@ -3,19 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
-import { nameProblem } from '../resource/names.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
 import { AppliedObjects, type AppliedObjectsDependencies } from './applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from './conflicts.ts';
-import { FolderWatch } from './folder-watch.ts';
 import { HostedPlugin } from './hosted-plugin.ts';
 import type { IncarnationDependencies } from './incarnation.ts';
 import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
 import { describe } from './load-module.ts';
 import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
-import { decodeManifest } from './manifest.ts';
 import type { PackageStore } from './package-store.ts';
-import { discoverPlugins, readManifest, type PluginFolder } from './plugin-folder.ts';
+import { PluginFolders, type PluginFoldersDependencies } from './plugin-folders.ts';
 import { PluginObjects } from './plugin-objects.ts';
 import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
 import type { Failure } from './plugin-status.ts';
@@ -28,8 +25,7 @@ export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependen
   readonly log: PluginLogger;
   /** Where the files of installed plugins come from; absent: none can be installed. */
   readonly packages?: PackageStore;
-  /** Folders of plugin folders; a relative path is the process's. */
-  readonly folders: { readonly bundled: readonly string[]; readonly extra: readonly string[] };
+  readonly folders: PluginFoldersDependencies['roots'];
 };
 
 /** How a plugin stands on this node. */
@@ -46,8 +42,7 @@ export class PluginHost {
   readonly #step: PluginStep;
   /** In the order of discovery; names are unique. */
   readonly #plugins = new Map<string, HostedPlugin>();
-  /** Every folder found, by the name of its plugin: one that was uninstalled and is declared again is found there. */
-  readonly #folders = new Map<string, PluginFolder>();
+  readonly #folders: PluginFolders;
   readonly #routeOwners: RouteOwners = new Map();
   readonly #subscriptions: (() => void)[] = [];
   /** Until `start` changes are only remembered, after `stop` not even that. */
@@ -55,9 +50,10 @@ export class PluginHost {
 
   /** The type of plugins must be in the registry. */
   constructor(dependencies: PluginHostDependencies) {
-    const { registry, domain, log } = dependencies;
+    const { registry, domain, log, clock, folders: roots } = dependencies;
     const { group, plural } = pluginTypeName(domain);
     this.#dependencies = dependencies;
+    this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
     this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, dependencies, log);
     this.#step = new PluginStep({
       ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
@@ -71,8 +67,9 @@ export class PluginHost {
     return [...this.#plugins.values()].map(standingOf);
   }
 
-  /** The plugin of this name lies in a folder of plugins. */
-  hasFolder(name: string): boolean {
+  /** The plugin of this name lies in a folder of plugins, as they are now. */
+  async hasFolder(name: string): Promise<boolean> {
+    await this.#folders.look();
     return this.#folders.has(name);
   }
 
@@ -89,10 +86,7 @@ export class PluginHost {
 
   /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */
   async loadTypes(): Promise<void> {
-    const { folders, log } = this.#dependencies;
-    const found = await discoverPlugins(folders, (root, error) => { log.error('a folder of plugins cannot be read', { root, error: String(error) }); });
-    const manifests = await Promise.all(found.map(async (folder) => ({ folder, declared: await this.#declaredName(folder) })));
-    for (const { folder, declared } of manifests) this.#admit(folder, declared);
+    await this.#folders.open();
     this.#discover();
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
     const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#step.isEnabled(plugin));
@@ -107,6 +101,7 @@ export class PluginHost {
     this.#isRunning = true;
     this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }), leadership.subscribe((leads) => { if (leads) this.#lead(); }),
       reconcilers.subscribe((name) => { this.#trouble(name); }));
+    this.#folders.follow();
     this.#discover();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
     await this.settled();
@@ -118,8 +113,8 @@ export class PluginHost {
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
     const all = [...this.#plugins.values()];
     for (const plugin of all) plugin.retry?.cancel();
+    await this.#folders.close();
     await Promise.all(all.map(async (plugin) => {
-      await plugin.watch?.close();
       await plugin.running;
       await plugin.incarnation?.end();
     }));
@@ -146,26 +141,9 @@ export class PluginHost {
     return [...this.#plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
   }
 
-  async #declaredName(folder: PluginFolder): Promise<string> {
-    const file = await readManifest(folder);
-    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : undefined;
-    return (decoded?.ok === true ? decoded.manifest.name : decoded?.name) ?? folder.name;
-  }
-
-  /** The first folder with a name has it; a second one is told under its folder's name where that is free. */
-  #admit(folder: PluginFolder, declared: string): void {
-    const twin = this.#folders.get(declared);
-    const name = twin === undefined ? declared : folder.name;
-    if (this.#folders.has(name) || nameProblem(name) !== undefined) {
-      this.#dependencies.log.error('a folder holds no plugin that can be named', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin: twin.path }) });
-      return;
-    }
-    this.#folders.set(name, folder);
-    this.#plugins.set(name, new HostedPlugin(name, folder, twin === undefined ? undefined : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin.path} already` }));
-  }
-
-  /** Plugins that are known by their object alone: those of packages, and those whose folder is gone. */
+  /** Those in folders, and those that are known by their object alone: of packages, or with their folder gone. */
   #discover(): void {
+    for (const name of this.#folders.names()) this.#known(name);
     const { namesOf } = this.#dependencies;
     for (let names = namesOf(this.#objects.key, { after: undefined, limit: eraseBatchObjects }); names.length > 0; names = namesOf(this.#objects.key, { after: names.at(-1), limit: eraseBatchObjects })) {
       for (const name of names) this.#known(name);
@@ -175,27 +153,32 @@ export class PluginHost {
   #known(name: string): HostedPlugin {
     const known = this.#plugins.get(name);
     if (known !== undefined) return known;
-    const plugin = new HostedPlugin(name, this.#folders.get(name));
+    const plugin = new HostedPlugin(name);
+    this.#folders.takeIn(name);
+    this.#place(plugin);
     this.#plugins.set(name, plugin);
     return plugin;
   }
 
-  /** What lies in its folder, from now on followed; bundled ones change with the platform alone. */
+  /** Where its files lie now. */
+  #place(plugin: HostedPlugin): void {
+    const placed = this.#folders.get(plugin.name);
+    plugin.folder = placed?.folder;
+    plugin.folderDigest = placed?.digest;
+    plugin.refused = placed?.refused;
+  }
+
+  /** Waits a while for the log to give its package. */
   async #look(plugin: HostedPlugin): Promise<void> {
-    const { clock } = this.#dependencies;
-    if (plugin.folder !== undefined && plugin.watch === undefined) {
-      plugin.watch = new FolderWatch(plugin.folder.path, { clock, onChange: (digest) => { this.#filesChanged(plugin, digest); } });
-      plugin.folderDigest = await plugin.watch.open(plugin.folder.bundled ? 'once' : 'follow');
-    }
-    if (this.#isRunning) return;
     const timeUp = new AbortController();
-    await Promise.race([this.#step.refresh(plugin), delay(clock, packageWaitMs, timeUp.signal)]);
+    await Promise.race([this.#step.refresh(plugin), delay(this.#dependencies.clock, packageWaitMs, timeUp.signal)]);
     timeUp.abort();
   }
 
-  #filesChanged(plugin: HostedPlugin, digest: string | undefined): void {
-    plugin.folderDigest = digest;
-    this.#enqueue(plugin);
+  #filesChanged(name: string): void {
+    if (!this.#isRunning) return;
+    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#known(name);
+    if (plugin !== undefined) this.#enqueue(plugin);
   }
 
   #notice(batch: ChangeBatch): void {
@@ -237,7 +220,7 @@ export class PluginHost {
     while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
       plugin.isDirty = false;
       try {
-        if (plugin.watch === undefined) await this.#look(plugin);
+        this.#place(plugin);
         await this.#step.settle(plugin);
       } catch (error) {
         this.#dependencies.log.error('a plugin could not be settled', { plugin: plugin.name, error: describe(error) });
@@ -270,9 +253,13 @@ export class PluginHost {
   }
 
   #forget(plugin: HostedPlugin): void {
-    if (this.#plugins.get(plugin.name) === plugin) this.#plugins.delete(plugin.name);
-    plugin.retry?.cancel();
-    plugin.watch?.close().catch(() => undefined);
+    const { name, wasThere, retry } = plugin;
+    retry?.cancel();
+    if (this.#plugins.get(name) !== plugin) return;
+    this.#plugins.delete(name);
+    if (wasThere) this.#folders.leaveOut(name);
+    // A folder that came back in this very moment.
+    else this.#filesChanged(name);
   }
 }
 

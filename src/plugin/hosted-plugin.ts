@@ -1,6 +1,5 @@
 import type { Timer } from '../base/clock.ts';
 import type { KeptChanges } from './applied-objects.ts';
-import type { FolderWatch } from './folder-watch.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
 import type { JsonValue } from '../resource/object.ts';
@@ -16,11 +15,10 @@ export type OwnFailure = { readonly failure: Failure; readonly fingerprint: stri
 export class HostedPlugin {
   readonly name: string;
   /** In a folder of plugins; undefined for one that is known by its object alone. */
-  readonly folder: PluginFolder | undefined;
+  folder: PluginFolder | undefined;
   state: LifeState = 'discovered';
   /** Another folder has its name. */
-  readonly refused: Failure | undefined;
-  watch: FolderWatch | undefined;
+  refused: Failure | undefined;
   /** Of the files in its folder; undefined: they are not there. */
   folderDigest: string | undefined;
   /** Where its files are now: its folder, or the package its object names. */
@@ -60,10 +58,8 @@ export class HostedPlugin {
   /** Why it failed, as last logged. */
   logged: string | undefined;
 
-  constructor(name: string, folder?: PluginFolder, refused?: Failure) {
+  constructor(name: string) {
     this.name = name;
-    this.folder = folder;
-    this.refused = refused;
   }
 
   /** It runs what lies there now. */

@@ -18,7 +18,7 @@ import { readManifest, type PluginFolder } from './plugin-folder.ts';
 /** What an install needs of the host of plugins. */
 export type InstallHost = {
   /** It lies in a folder of plugins, which nothing installed may hide. */
-  hasFolder(name: string): boolean;
+  hasFolder(name: string): Promise<boolean>;
   /** What keeps it from being started beside the plugins that are there. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has brought it to rest, or the time is up. */
@@ -69,9 +69,8 @@ export class Installer {
   async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
-      const there = this.#stored(name);
-      if (this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well`);
-      if (there !== undefined) return conflict(`the plugin ${name} is there already: it is upgraded at …/plugins/${name}/upgrade`);
+      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well`);
+      if (this.#stored(name) !== undefined) return conflict(`the plugin ${name} is there already: it is upgraded at …/plugins/${name}/upgrade`);
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
     });
   }

@@ -15,6 +15,8 @@ const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
 /** undefined: the folder or its plugin.yaml is not there. */
 export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
+  // Whatever else lies there may be large, and is nobody's.
+  if (await stat(join(root, 'plugin.yaml')).catch(() => undefined) === undefined) return undefined;
   const files: FileMark[] = [];
   const folders: string[] = [];
   const waiting = [''];

@@ -9,23 +9,8 @@ export type PluginFolder = { readonly path: string; readonly name: string; reado
 
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
-/** Every plugin folder in `roots`, bundled ones first, by name; roots that cannot be read are told and passed over. */
-export async function discoverPlugins(
-  roots: { readonly bundled: readonly string[]; readonly extra: readonly string[] }, onUnreadable: (root: string, error: unknown) => void,
-): Promise<readonly PluginFolder[]> {
-  const labelled = [...roots.bundled.map((root) => ({ root, bundled: true })), ...roots.extra.map((root) => ({ root, bundled: false }))];
-  const found = await Promise.all(labelled.map(async ({ root, bundled }) => {
-    try {
-      return await foldersIn(root, bundled);
-    } catch (error) {
-      onUnreadable(root, error);
-      return [];
-    }
-  }));
-  return found.flat();
-}
-
-async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
+/** Every folder in a folder of plugins, by name. */
+export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
   const folders = await Promise.all(names.map(async (name): Promise<PluginFolder | undefined> => {
     const path = join(root, name);

@@ -15,7 +15,7 @@ export async function refreshFiles(plugin: HostedPlugin, ref: PackageRef | undef
   const file = await readManifest(plugin.files.folder);
   const decoded = file.ok ? decodeManifest(file.text, dependencies.domain) : { ok: false as const, problems: [file.problem] };
   if (!decoded.ok) return { reason: 'ManifestUnreadable', message: `plugin.yaml: ${decoded.problems.join('; ')}` };
-  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name was ${plugin.name} when the server started` };
+  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, and this is the plugin ${plugin.name}` };
   plugin.manifest = decoded.manifest;
   plugin.manifestDigest = plugin.files.digest;
   return undefined;

@@ -102,7 +102,7 @@ export class PluginStep {
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // Gone for good, or another folder's by the same name: it is not made again.
-    const mayEnsure = wish === undefined ? !plugin.wasThere : !wish.isDeleted && plugin.refused === undefined;
+    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined;
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
     plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
   }
@@ -132,7 +132,7 @@ export class PluginStep {
 
   #wanted(plugin: HostedPlugin): Wanted {
     const wish = this.#dependencies.objects.wish(plugin.name);
-    if (wish === undefined && plugin.wasThere) return { kind: 'gone' };
+    if (wish === undefined && (plugin.wasThere || plugin.folder === undefined)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
     if (!this.isEnabled(plugin)) return { kind: 'off' };
     const { refused, own } = plugin;

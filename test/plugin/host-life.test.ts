@@ -1,11 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
 
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';
@@ -22,23 +21,6 @@ async function placed(t: Test, files: PluginFiles): Promise<Place> {
 
 async function open(t: Test, { root, dataDir }: Place, isLeader = true): Promise<Stage> {
   return openStage(t, { dataDir, extra: [root], leadership: { isLeader: () => isLeader, subscribe: () => () => undefined } });
-}
-
-/** Resolves once the plugin's object says so: each change of the read models is looked at. */
-async function told(stage: Stage, plugin: string, holds: (ready: string, phase: string | undefined) => boolean): Promise<void> {
-  await new Promise<void>((resolve) => {
-    // The host's own timers and watchers keep no process alive.
-    const { port1, port2 } = new MessageChannel();
-    port1.ref();
-    const look = (): void => {
-      if (!holds(stage.ready(plugin), stage.phase(plugin))) return;
-      unsubscribe();
-      port2.close();
-      resolve();
-    };
-    const unsubscribe = stage.reader.subscribe(look);
-    look();
-  });
 }
 
 t.test('files that change start a plugin anew; a half-written one fails with why and comes back once mended', async (t) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
 
 import type { Test } from 'tap';
 
@@ -197,6 +198,23 @@ function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
       await parts.host.settled();
     },
   };
+}
+
+/** Resolves once the plugin's object says so: each change of the read models is looked at. */
+export async function told(stage: Stage, plugin: string, holds: (ready: string, phase: string | undefined) => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    // The host's own timers and watchers keep no process alive.
+    const { port1, port2 } = new MessageChannel();
+    port1.ref();
+    const look = (): void => {
+      if (!holds(stage.ready(plugin), stage.phase(plugin))) return;
+      unsubscribe();
+      port2.close();
+      resolve();
+    };
+    const unsubscribe = stage.reader.subscribe(look);
+    look();
+  });
 }
 
 export function mergePatch(name: string, document: JsonValue): Command {

@@ -13,7 +13,7 @@ import { roleKey } from '../../src/auth/types/platform-types.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Execute } from '../../src/execute.ts';
 import { Lead } from '../reconcilers/controller-stage.ts';
-import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, writePlugins, type PluginFiles, type Stage, type StageOptions } from './host-stage.ts';
+import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage, type StageOptions } from './host-stage.ts';
 
 t.setTimeout(240_000);
 const plugins = `plugins.plugin.${domain}`;
@@ -191,6 +191,42 @@ t.test('one that is declared again as soon as it is gone is another, and runs al
     t.strictSame(left(node.stage, goods), ['one', 'two']);
     t.match(node.stage.object(plugins, 'good'), { metadata: { finalizers: [`plugin.${domain}/uninstall`] } });
   }
+  await node.close();
+});
+
+t.test('its folder stays out untouched, and keeps its name; new files or its object bring it back', async (t) => {
+  const { root, dataDir } = await given(t, { good, twin: good });
+  const node = await UninstallStage.open(t, { dataDir, extra: [root] });
+  const { stage } = node;
+  t.match(stage.ready('twin'), /^NameTaken: /);
+  const out = async (): Promise<void> => {
+    await deleted(stage, false);
+    await node.settle();
+    // It looks at the folders anew.
+    t.ok(await stage.host.hasFolder('good'));
+    await node.settle();
+    t.strictSame(left(stage, plugins), ['twin'], 'nor does the other folder take its name');
+    t.match(stage.ready('twin'), /^NameTaken: /);
+  };
+  await out();
+  await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
+  await node.settle();
+  t.equal(stage.phase('good'), 'started', stage.ready('good'));
+  t.strictSame(left(stage, goods), ['one', 'two']);
+  await out();
+  await writePlugins(root, { good: { 'main.mjs': `${moduleText('goods')}// mended` } });
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await node.settle();
+  t.strictSame(left(stage, goods), ['one', 'two']);
+  await out();
+  await rm(join(root, 'twin'), { recursive: true });
+  await rm(join(root, 'good'), { recursive: true });
+  t.notOk(await stage.host.hasFolder('good'), 'the name is free at once');
+  await node.settle();
+  t.strictSame(left(stage, plugins), ['twin'], 'one that is taken away is not made anew');
+  t.match(stage.ready('twin'), /^FolderMissing: no folder/);
+  await writePlugins(root, { good });
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
   await node.close();
 });
 

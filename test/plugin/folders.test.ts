@@ -1,0 +1,84 @@
+/** Folders that come, go and change their names while the server runs. */
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { nameFolders } from '../../src/plugin/folder-names.ts';
+import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+
+const plugins = `plugins.plugin.${domain}`;
+const goods = 'goods.goods.example';
+const good = { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') };
+const isStarted = (_ready: string, phase: string | undefined): boolean => phase === 'started';
+
+async function given(t: Test, files: PluginFiles = {}): Promise<{ readonly root: string; readonly stage: Stage }> {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, files);
+  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  t.teardown(async () => stage.close());
+  return { root, stage };
+}
+
+function known(stage: Stage): readonly string[] {
+  return stage.host.plugins().map(({ name }) => name);
+}
+
+t.test('a plugin whose folder is added is started, once there is a plugin.yaml; a hidden one is none', async (t) => {
+  const { root, stage } = await given(t);
+  await mkdir(join(root, 'later', 'lib'), { recursive: true });
+  await writeFile(join(root, 'later', 'main.mjs'), moduleText('laters'));
+  await writePlugins(root, { '.good': good, 'good': good });
+  await told(stage, 'good', isStarted);
+  t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
+  await writeFile(join(root, 'good', 'main.mjs'), 'throw new Error("broken");');
+  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+  t.same(known(stage), ['good'], 'a folder that holds no plugin yet is left alone');
+  await writeFile(join(root, 'later', 'plugin.yaml'), manifestYaml('after', { main: 'main.mjs' }));
+  await told(stage, 'after', isStarted);
+  t.same(known(stage), ['good', 'after']);
+});
+
+t.test('one that is declared first starts once its folder comes, and fails while it is away', async (t) => {
+  const { root, stage } = await given(t);
+  await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
+  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing: no folder'));
+  await writePlugins(root, { any: good });
+  await told(stage, 'good', isStarted);
+  const aside = await temporaryFolder(t);
+  await rename(join(root, 'any'), join(aside, 'any'));
+  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+  await symlink(join(aside, 'any'), join(root, 'good'));
+  await told(stage, 'good', isStarted);
+  t.same(known(stage), ['good']);
+});
+
+t.test('a name in plugin.yaml may change, and one that is free is taken by whoever waited for it', async (t) => {
+  const { root, stage } = await given(t, { good, twin: good, odd: { 'plugin.yaml': '[' } });
+  t.match(stage.ready('odd'), /^ManifestUnreadable: /);
+  t.match(stage.ready('twin'), /^NameTaken: /);
+  await writeFile(join(root, 'odd', 'plugin.yaml'), manifestYaml('even'));
+  await told(stage, 'even', isStarted);
+  await told(stage, 'odd', (ready) => ready.startsWith('FolderMissing'));
+  await rm(join(root, 'good'), { recursive: true });
+  await told(stage, 'good', (ready, phase) => isStarted(ready, phase) && stage.ready('twin').startsWith('FolderMissing'));
+  await writeFile(join(root, 'twin', 'plugin.yaml'), '[');
+  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+  t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
+});
+
+t.test('what people installed is no concern of folders: the uninstalled name is free where no folder has it', async (t) => {
+  const { root, stage } = await given(t, { good });
+  t.ok(await stage.host.hasFolder('good'));
+  await rename(join(root, 'good'), join(root, '.good'));
+  t.notOk(await stage.host.hasFolder('good'), 'as the folders are now');
+});
+
+t.test('names are given in the order in which folders are found', (t) => {
+  const folder = (name: string, declared: string): { readonly folder: { path: string; name: string; bundled: boolean }; readonly declared: string } => ({ folder: { path: `/r/${name}`, name, bundled: false }, declared });
+  const { names, unnamed } = nameFolders([folder('a', 'x'), folder('b', 'x'), folder('x', 'b'), folder('c', 'B?'), folder('d', 'd')]);
+  t.same([...names].map(([name, { of, refused }]) => [name, of.folder.name, refused?.reason]), [['x', 'a', undefined], ['b', 'b', 'NameTaken'], ['d', 'd', undefined]]);
+  t.same(unnamed.map(({ of, twin }) => [of.folder.name, twin]), [['x', '/r/b'], ['c', undefined]]);
+  t.end();
+});
