@@ -22,3 +22,6 @@ export const eraseBatchObjects = 64;
 export const eraseRetryMs = 5_000;
 /** How long the start of a server waits for the log to give a package that is not unpacked here. */
 export const packageWaitMs = 2_000;
+/** To find the line of a syntax error: how long the program that looks for it may take, and how many of a plugin's files it reads. */
+export const syntaxCheckMs = 3_000;
+export const syntaxCheckedFilesMax = 1_000;

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { pluginStartMs } from '../limits.ts';
 import { doorHooksUrl, versionMember, type DoorHooksData } from './door-hooks.ts';
 import type { PluginContext } from './plugin.ts';
+import { thrownPlace, withoutFolder } from './thrown-place.ts';
 
 export type LoadedModule =
   /** What the module's default export is, or answers when it is a function; still anything. */
@@ -28,20 +29,25 @@ export type ModuleRequest = {
 export async function loadModule({ path, folder, context, version }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
   const url = pathToFileURL(path);
   if (version !== undefined) url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
-  const loading = defaultExport(url.href, context).then(
-    (exported): LoadedModule => ({ ok: true, exported }),
-    (error: unknown): LoadedModule => ({ ok: false, reason: 'ModuleFailed', message: `its module failed: ${describe(error)}${placeIn(folder, error)}` }),
-  );
-  return new Promise((resolve) => {
-    const timer = clock.after(pluginStartMs, () => {
-      resolve({ ok: false, reason: 'StartTimeout', message: `its module did not load within ${String(pluginStartMs / 1_000)} s` });
-    });
+  const loading = defaultExport(url.href, context).then((exported): Outcome => ({ kind: 'loaded', exported }), (error: unknown): Outcome => ({ kind: 'failed', error }));
+  const outcome = await new Promise<Outcome>((resolve) => {
+    const timer = clock.after(pluginStartMs, () => { resolve({ kind: 'late' }); });
     void loading.then((loaded) => {
       timer.cancel();
       resolve(loaded);
     });
   });
+  switch (outcome.kind) {
+    case 'loaded':
+      return { ok: true, exported: outcome.exported };
+    case 'late':
+      return { ok: false, reason: 'StartTimeout', message: `its module did not load within ${String(pluginStartMs / 1_000)} s` };
+    case 'failed':
+      return { ok: false, reason: 'ModuleFailed', message: `its module failed: ${withoutFolder(describe(outcome.error), folder)}${await thrownPlace(outcome.error, { folder, main: path })}` };
+  }
 }
+
+type Outcome = { readonly kind: 'loaded'; readonly exported: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' };
 
 async function defaultExport(href: string, context: PluginContext): Promise<unknown> {
   const module = await import(href) as { readonly default?: unknown };
@@ -57,18 +63,6 @@ export function describe(error: unknown): string {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {
     return 'it threw what cannot be shown';
-  }
-}
-
-/** Where in the plugin's folder it was thrown, for who mends it; nothing for what the runtime does not say it of, as of a syntax error. */
-function placeIn(folder: string, error: unknown): string {
-  try {
-    const stack = error instanceof Error && typeof error.stack === 'string' ? decodeURI(error.stack) : '';
-    const frame = stack.split('\n').find((line) => line.includes(`${folder}/`));
-    const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame?.slice(frame.indexOf(`${folder}/`) + folder.length + 1) ?? '') ?? [];
-    return path === undefined || line === undefined ? '' : ` (at ${path}:${line})`;
-  } catch {
-    return '';
   }
 }
 
