@@ -61,7 +61,7 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
-    platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs }, packages,
+    platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs }, keptOff: new Set(config.pluginsDisabled), packages,
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });

@@ -1,12 +1,12 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, platformDomainLengthMax, settingLengthMax } from './limits.ts';
+import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax } from './limits.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
-import { subdomainProblem } from './resource/names.ts';
+import { nameProblem, subdomainProblem } from './resource/names.ts';
 
 /**
  * The environment, decoded once (decision 11.2). Nothing else reads a variable, and no part of the server sees one it did
@@ -22,6 +22,8 @@ export type Config = {
   readonly platformDomain: string;
   /** Absolute; beside the bundled plugins, which are always loaded. */
   readonly pluginsDirs: readonly string[];
+  /** Names of plugins of which no code is run, wherever they come from. */
+  readonly pluginsDisabled: readonly string[];
   /** Counts at the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
@@ -72,6 +74,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     eventLog: eventLogSetting(settings.read('EVENT_LOG', 'embedded:', eventLogProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
+    pluginsDisabled: settings.names('PLUGINS_DISABLED', pluginsDisabledMax),
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
     oidc: oidcSettings(environment, settings, mistakes),
@@ -108,9 +111,20 @@ class Settings {
     return values.find((value) => value === given) ?? byDefault;
   }
 
+  names(name: string, countMax: number): readonly string[] {
+    const names = this.#list(name);
+    if (names.length > countMax) this.#mistakes.push(`${name} may hold ${countMax.toString()} names, holds ${names.length.toString()}`);
+    const wrong = names.find((entry) => nameProblem(entry) !== undefined);
+    if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is no name of a plugin`);
+    return names;
+  }
+
+  #list(name: string): readonly string[] {
+    return [...new Set((this.#environment[name] ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))];
+  }
+
   folders(name: string, base: string): readonly string[] {
-    const entries = (this.#environment[name] ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
-    const folders = [...new Set(entries.map((entry) => resolve(base, entry)))];
+    const folders = [...new Set(this.#list(name).map((entry) => resolve(base, entry)))];
     for (const folder of folders) {
       if (!isFolder(folder)) this.#mistakes.push(`${name} names ${quote(folder)}, which is not a folder`);
     }

@@ -279,6 +279,8 @@ export const oidcLeewayMs = 30_000;
 export const oidcClaimLengthMax = 253;
 /** A setting that is any text: an audience, a claim's name. */
 export const settingLengthMax = 1_024;
+/** Plugins that one server is told not to load. */
+export const pluginsDisabledMax = 256;
 
 /** A password typed or piped into the command line; the server's own bound is no greater. */
 export const typedSecretLengthMax = 1_024;

@@ -23,6 +23,7 @@ export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependen
   readonly changes: ChangeFeed;
   readonly leadership: Leadership;
   readonly log: PluginLogger;
+  readonly keptOff: ReadonlySet<string>;
   /** Where the files of installed plugins come from; absent: none can be installed. */
   readonly packages?: PackageStore;
   readonly folders: PluginFoldersDependencies['roots'];
@@ -97,7 +98,7 @@ export class PluginHost {
 
   /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
   async start(): Promise<void> {
-    const { changes, leadership, reconcilers } = this.#dependencies;
+    const { changes, leadership, reconcilers, keptOff, log } = this.#dependencies;
     this.#isRunning = true;
     this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }), leadership.subscribe((leads) => { if (leads) this.#lead(); }),
       reconcilers.subscribe((name) => { this.#trouble(name); }));
@@ -105,6 +106,7 @@ export class PluginHost {
     this.#discover();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
     await this.settled();
+    for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names a plugin that is not there', { name });
   }
 
   /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */

@@ -1,6 +1,6 @@
-/** A start that takes longer than this is told in the status although the last run ended in `started`. */
-export const slowStartMs = 500;
-/** How often a start that takes long tells how far it is. */
+/** A load, a build of indexes or a stop that takes longer than this is told in the status while it lasts. */
+export const slowStepMs = 500;
+/** How often it is told how far that is. */
 export const progressToldMs = 1_000;
 /** `stop()` of a definition has as long as a start. */
 export const pluginStopMs = 10_000;

@@ -24,6 +24,8 @@ export type PluginReport = {
   readonly version?: string | undefined;
   /** Percent of the indexes that are built. */
   readonly progress?: number | undefined;
+  /** Not started, and not even loaded. */
+  readonly isLoading?: boolean;
   /** Of the object that was acted upon; undefined while another version still runs. */
   readonly generation?: JsonValue | undefined;
 };
@@ -50,8 +52,10 @@ export function isTold(patch: JsonObject, status: JsonValue | undefined): boolea
   return Object.entries(patch).every(([member, value]) => (value === null ? told[member] === undefined : deepEqual(told[member] ?? null, value)));
 }
 
-function conditionsOf({ phase, failure, notices, progress }: PluginReport): readonly JsonObject[] {
-  const { status, reason, message } = ready[phase];
+const loading = { status: 'False', reason: 'Loading', message: 'its module is being loaded' };
+
+function conditionsOf({ phase, failure, notices, progress, isLoading }: PluginReport): readonly JsonObject[] {
+  const { status, reason, message } = isLoading === true ? loading : ready[phase];
   const far = progress === undefined ? message : `${message}: ${String(progress)} %`;
   return [
     { type: 'Ready', status, reason: failure?.reason ?? reason, message: shortened(failure?.message ?? far) },

@@ -1,14 +1,15 @@
 import type { AppliedObjects } from './applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { Incarnation, type IncarnationDependencies } from './incarnation.ts';
-import { eraseRetryMs, progressToldMs, slowStartMs } from './life-limits.ts';
-import { eventFor, holding, life, type Desire, type LifeState, type Transition } from './life.ts';
+import { eraseRetryMs } from './life-limits.ts';
+import { eventFor, life, type Desire, type LifeState, type Transition } from './life.ts';
 import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
 import { dependencyVerdict } from './plugin-dependencies.ts';
 import type { PackageRef } from './package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from './plugin-source.ts';
 import type { PluginObjects, PluginWish } from './plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
+import { PluginTeller } from './plugin-teller.ts';
 
 /** Whether this node does what only one of several needs to do. */
 export type Leadership = {
@@ -21,6 +22,8 @@ export type PluginStepDependencies = LoadDependencies & IncarnationDependencies 
   readonly objects: PluginObjects;
   readonly applied: AppliedObjects;
   readonly leadership: Pick<Leadership, 'isLeader'>;
+  /** Names of plugins that the operator of this node keeps from being loaded. */
+  readonly keptOff: ReadonlySet<string>;
   /** All plugins of this node. */
   readonly plugins: ReadonlyMap<string, HostedPlugin>;
   readonly enqueue: (plugin: HostedPlugin) => void;
@@ -39,9 +42,11 @@ const stepsMax = 32;
  */
 export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
+  readonly #teller: PluginTeller;
 
   constructor(dependencies: PluginStepDependencies) {
     this.#dependencies = dependencies;
+    this.#teller = new PluginTeller(dependencies);
   }
 
   /** Steps until nothing is to be done, and tells how it stands. */
@@ -50,7 +55,7 @@ export class PluginStep {
       await this.#refresh(plugin);
       if (!await this.#take(plugin, this.#wanted(plugin))) break;
     }
-    await this.#report(plugin);
+    await this.#teller.tell(plugin);
   }
 
   /** Reads and runs it; nothing is registered yet. */
@@ -78,6 +83,7 @@ export class PluginStep {
 
   /** Its object says so; before there is one, its manifest. */
   isEnabled(plugin: HostedPlugin): boolean {
+    if (this.#dependencies.keptOff.has(plugin.name)) return false;
     const wish = this.#dependencies.objects.wish(plugin.name);
     return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
   }
@@ -131,10 +137,11 @@ export class PluginStep {
   }
 
   #wanted(plugin: HostedPlugin): Wanted {
-    const wish = this.#dependencies.objects.wish(plugin.name);
+    const { objects, keptOff } = this.#dependencies;
+    const wish = objects.wish(plugin.name);
     if (wish === undefined && (plugin.wasThere || plugin.folder === undefined)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
-    if (!this.isEnabled(plugin)) return { kind: 'off' };
+    if (!this.isEnabled(plugin)) return { kind: 'off', failure: keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'PLUGINS_DISABLED names it: this server does not load it' } : undefined };
     const { refused, own } = plugin;
     if (refused !== undefined) return { kind: 'fail', failure: refused };
     if (own !== undefined && own.fingerprint === this.#fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
@@ -162,14 +169,14 @@ export class PluginStep {
         plugin.state = to;
         return to !== before;
       case 'load':
-        await this.load(plugin);
+        await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         return true;
       case 'release':
         return this.#release(plugin, to, wasLeaving);
       case 'erase':
         plugin.state = to;
-        if (before !== to) await this.#report(plugin);
+        if (before !== to) await this.#teller.tell(plugin);
         return this.#erase(plugin);
       case 'forget':
         plugin.state = to;
@@ -195,7 +202,7 @@ export class PluginStep {
     plugin.incarnation = undefined;
     plugin.isApplied = false;
     plugin.progress = undefined;
-    await incarnation?.release();
+    await this.#teller.whileTold(plugin, async () => incarnation?.release());
     plugin.runsOn = new Set();
     if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
     plugin.state = life[to].released.to;
@@ -223,19 +230,9 @@ export class PluginStep {
     return false;
   }
 
-  /** A start that takes long is told, and how far it is. */
   async #build(plugin: HostedPlugin, incarnation: Incarnation): Promise<Failure | undefined> {
-    const { clock, objects } = this.#dependencies;
-    if (objects.phase(plugin.name) !== 'started') await this.#report(plugin);
-    let told = Promise.resolve();
-    const tell = (): void => {
-      told = told.then(async () => this.#report(plugin));
-      timer = clock.after(progressToldMs, tell);
-    };
-    let timer = clock.after(slowStartMs, tell);
-    const failure = await incarnation.buildIndexes((percent) => { plugin.progress = percent; });
-    timer.cancel();
-    await told;
+    if (this.#dependencies.objects.phase(plugin.name) !== 'started') await this.#teller.tell(plugin);
+    const failure = await this.#teller.whileTold(plugin, async () => incarnation.buildIndexes((percent) => { plugin.progress = percent; }));
     plugin.progress = undefined;
     return failure;
   }
@@ -269,24 +266,6 @@ export class PluginStep {
     plugin.failure = { reason: 'NotRemoved', message: `what it left could not be removed, and is tried again: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
     this.settleLater(plugin);
     return false;
-  }
-
-  async #report(plugin: HostedPlugin): Promise<void> {
-    const { objects, leadership } = this.#dependencies;
-    const { name, state, failure, progress, version } = plugin;
-    this.#logFailure(plugin);
-    if (!leadership.isLeader()) return;
-    const running = state === 'started' ? { notices: plugin.notices(this.#dependencies.reconcilers.health(name)), version } : { notices: [] };
-    const generation = plugin.isLeaving ? undefined : plugin.generation;
-    await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, generation });
-  }
-
-  /** Once for each reason: a plugin that is looked at again fails no second time. */
-  #logFailure(plugin: HostedPlugin): void {
-    const { name, state, failure } = plugin;
-    const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
-    if (failed !== undefined && plugin.logged !== failed) this.#dependencies.log.error('plugin failed', { plugin: name, reason: failure?.reason, message: failure?.message });
-    plugin.logged = failed;
   }
 
   #fingerprint(plugin: HostedPlugin): string {

@@ -115,6 +115,23 @@ t.test('an uninstall removes what was declared, with deleteData all there is, an
   await leader.close();
 });
 
+t.test('a stop and a load that take long are told while they last', async (t) => {
+  const held = new Map<string, () => void>();
+  Object.assign(globalThis, { holdStep: async (step: string) => new Promise<void>((resolve) => { held.set(step, resolve); }) });
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'holdStep'));
+  const text = moduleText('goods', { more: 'stop: () => globalThis.holdStep("stop")' });
+  const place = await placed(t, { good: { ...good, 'main.mjs': text } });
+  const stage = await open(t, place);
+  await writeFile(join(place.root, 'good', 'main.mjs'), `${text.replace('export default', 'const definition =')}export default async () => { await globalThis.holdStep("load"); return definition; };`);
+  await told(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
+  held.get('stop')?.();
+  await told(stage, 'good', (ready, phase) => phase === 'not-started' && ready === 'Loading: its module is being loaded');
+  held.get('load')?.();
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  Object.assign(globalThis, { holdStep: () => undefined });
+  await stage.close();
+});
+
 t.test('a node that does not lead runs every plugin and writes nothing', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const stage = await open(t, place, false);

@@ -95,6 +95,7 @@ export type StageOptions = {
   /** Always leads when absent. */
   readonly leadership?: Leadership;
   readonly packages?: PackageStore;
+  readonly keptOff?: readonly string[];
   /** Of another node, which closes it; its own when absent. */
   readonly log?: EventLog;
   /** Comes between the host and the write door. */
@@ -124,7 +125,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const host = new PluginHost({
     suspects, registry, execute: options.guard?.(execute) ?? execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
     ...(options.packages === undefined ? {} : { packages: options.packages }),
-    folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
+    keptOff: new Set(options.keptOff), folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines), loggerOf: () => recorder(logLines),
     routes: {
       announce: (plugin, declared) => { routes.set(plugin, { ...declared, serving: false }); },

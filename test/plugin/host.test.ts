@@ -181,6 +181,25 @@ t.test('a plugin that is switched off is not even run', async (t) => {
   await stage.close();
 });
 
+t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
+  const looping = { 'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }), 'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");' };
+  const place = await placed(t, { good, looping, needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) } });
+  const stage = await openStage(t, { dataDir: place.dataDir, extra: [place.root], keptOff: ['looping', 'nobody'] });
+  t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
+  t.same(['good', 'looping', 'needy'].map((name) => stage.phase(name)), ['started', 'stopped', 'failed']);
+  t.equal(stage.ready('looping'), 'KeptOff: PLUGINS_DISABLED names it: this server does not load it');
+  t.match(stage.ready('needy'), /^DependencyNotStarted: /);
+  t.same(stage.logLines.filter(({ message }) => message.startsWith('PLUGINS_DISABLED')).map(({ fields }) => fields), [{ name: 'nobody' }]);
+  await stage.write(plugins, mergePatch('looping', { spec: { displayName: 'Touched' } }));
+  await stage.host.settled();
+  t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
+  await stage.write(plugins, { type: 'delete', name: 'looping', preconditions: {} });
+  await stage.host.settled();
+  t.equal(stage.phase('looping'), 'uninstalling');
+  t.notMatch(stage.object(plugins, 'looping'), { metadata: { finalizers: Array } });
+  await stage.close();
+});
+
 t.test('a failed plugin is tried again when its object changes', async (t) => {
   const place = await placed(t, { good: { ...good, 'main.mjs': 'throw new Error("not yet");' } });
   const stage = await open(t, place);
