@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { Report } from './tap-report.mjs';
 
@@ -42,7 +42,8 @@ function testFiles(folder) {
 
 async function runTap() {
   const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
-  const flags = ['--disable-coverage', `--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap', '--no-color'];
+  const preload = pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href;
+  const flags = [`--node-arg=--import=${preload}`, '--disable-coverage', `--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap', '--no-color'];
   const child = spawn(process.execPath, [tap, 'run', ...flags, ...args.filter((arg) => arg.startsWith('-')), ...files], {
     cwd: root, stdio: ['ignore', 'pipe', 'inherit'],
   });

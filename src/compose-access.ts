@@ -11,7 +11,7 @@ import { createAuthorizer, type Authorize } from './auth/authorize.ts';
 import { Elsewhere } from './auth/elsewhere.ts';
 import { createGrantRules } from './auth/grant-rules.ts';
 import { OidcVerifier } from './auth/oidc.ts';
-import { Passwords } from './auth/password.ts';
+import type { Passwords } from './auth/password.ts';
 import type { ApiRequest } from './auth/permission-reader.ts';
 import { Secrets } from './auth/secrets.ts';
 import { ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
@@ -44,9 +44,10 @@ export type AccessTables = {
   readonly secrets: Secrets;
 };
 
-export function composeTables({ models, eventLog, clock, domain }: { readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string }): AccessTables {
+type TablesParts = { readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string; readonly passwords: Passwords };
+
+export function composeTables({ models, eventLog, clock, domain, passwords }: TablesParts): AccessTables {
   const permissions = new PermissionTables({ reader: models, feed: models, domain });
-  const passwords = new Passwords();
   return { permissions, rules: createGrantRules({ permissions, domain }), passwords, secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }) };
 }
 

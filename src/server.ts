@@ -7,6 +7,7 @@ import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { ReconcileBound, type Measured } from '../reconcilers/bound.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
+import { Passwords } from './auth/password.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
@@ -62,6 +63,7 @@ export type ServerOptions = {
   /** It listens: probes are answered from now on, everything else once the start has resolved. */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
+  readonly passwords?: Passwords;
   /** Instead of the plugins that come with the platform. */
   readonly bundledPlugins?: readonly string[];
   /** Told of every plugin before its code runs: what tells a stray error of a plugin's from the platform's own. */
@@ -213,7 +215,7 @@ type Stores = {
 };
 
 /** The log, the tables folded from it, and the types they are folded by. */
-async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
+async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog, passwords = new Passwords() }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
   let resubscriptions = 0;
@@ -236,7 +238,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
-  const access = composeTables({ models, eventLog, clock, domain: config.platformDomain });
+  const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords });
   return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages };
 }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 
+import { noHashCost, Passwords } from './auth/password.ts';
 import { delay, systemClock } from './base/clock.ts';
 import { decodeConfig, type Config } from './config.ts';
 import { startServer, type RunningServer } from './server.ts';
@@ -64,7 +65,7 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
   };
   try {
     const config = await configOf(options, place, password);
-    server = await startServer(config, { ...options.bundled === 'started' ? {} : { bundledPlugins: [join(place, 'bundled')] }, log: loggerOf(options), signal: AbortSignal.timeout(timeLimitMs) });
+    server = await startServer(config, { ...options.bundled === 'started' ? {} : { bundledPlugins: [join(place, 'bundled')] }, passwords: new Passwords(noHashCost), log: loggerOf(options), signal: AbortSignal.timeout(timeLimitMs) });
     const { url, reconcilers } = server;
     const admin = testCaller(url, basic('admin', password));
     await untilStarted(admin, config.platformDomain, await namesOf(options), timeLimitMs);

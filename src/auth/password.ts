@@ -8,33 +8,41 @@ import { passwordHashMemoryBytesMax, passwordHashesMax, passwordHashesWaitingMax
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
  * with others is verified with its own, within bounds, so that they can be raised later.
  */
-const cost = { ln: 15, r: 8, p: 3 } as const;
+const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
+/** For passwords that protect nothing, as in tests: the same hash, at once. */
+export const noHashCost: HashCost = { ln: 1, r: 1, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-type Cost = { readonly ln: number; readonly r: number; readonly p: number };
-type Phc = Cost & { readonly salt: Buffer; readonly hash: Buffer };
+export type HashCost = { readonly ln: number; readonly r: number; readonly p: number };
+type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
-
-/** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
-const nobody: Phc = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
 
 /** Hashes passwords, a bounded number at once and a bounded number waiting. */
 export class Passwords {
   readonly #queue = new PQueue({ concurrency: passwordHashesMax });
+  readonly #cost: HashCost;
+  /** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
+  readonly #nobody: Phc;
+
+  constructor(cost = hashCost) {
+    this.#cost = cost;
+    this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+  }
 
   async hash(password: string): Promise<string> {
     const salt = randomBytes(saltBytes);
-    const hash = await this.#derive(password, { ...cost, salt, hash: nobody.hash });
-    return `$scrypt$ln=${String(cost.ln)},r=${String(cost.r)},p=${String(cost.p)}$${unpadded(salt)}$${unpadded(hash)}`;
+    const { ln, r, p } = this.#cost;
+    const hash = await this.#derive(password, { ...this.#nobody, salt });
+    return `$scrypt$ln=${String(ln)},r=${String(r)},p=${String(p)}$${unpadded(salt)}$${unpadded(hash)}`;
   }
 
   /** `stored` is undefined for an unknown user: the answer is then false, and takes as long. */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
-    const expected = stored === undefined ? nobody : phcOf(stored);
+    const expected = stored === undefined ? this.#nobody : phcOf(stored);
     const actual = await this.#derive(password, expected);
-    return timingSafeEqual(actual, expected.hash) && expected !== nobody;
+    return timingSafeEqual(actual, expected.hash) && expected !== this.#nobody;
   }
 
   isBusy(): boolean {

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { Passwords } from '../../src/auth/password.ts';
-import { Secrets } from '../../src/auth/secrets.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { resourceRequest } from '../../src/resource/request-path.ts';
@@ -56,7 +54,7 @@ const story = fc.record({
 });
 
 test('nobody ever reaches more than those who wrote held', async (t) => {
-  const access = await Access.open(t, { secrets: (given) => new Secrets({ ...given, passwords: new QuickPasswords() }) });
+  const access = await Access.open(t);
   const count = { told: 0, done: 0, refused: 0, opened: 0 };
   await fc.assert(fc.asyncProperty(story, async (told) => {
     count.told += 1;
@@ -66,13 +64,6 @@ test('nobody ever reaches more than those who wrote held', async (t) => {
   }), { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) });
   t.ok(count.done > runs && count.refused > runs && count.opened > 0, `${JSON.stringify(count)}: the stories have enough of everything`);
 });
-
-/** A hash takes a tenth of a second; here nobody verifies one. */
-class QuickPasswords extends Passwords {
-  override async hash(): Promise<string> {
-    return Promise.resolve('$scrypt$ln=1,r=1,p=1$AAAA$AAAA');
-  }
-}
 
 class World {
   readonly #access: Access;

@@ -8,6 +8,7 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { PermissionTables } from '../../projections/permission-tables.ts';
 import { follow } from '../../projections/runner.ts';
 import { createGrantRules } from '../../src/auth/grant-rules.ts';
+import { noHashCost, Passwords } from '../../src/auth/password.ts';
 import { Secrets, type SecretsDependencies } from '../../src/auth/secrets.ts';
 import { compilePlatformTypes } from '../../src/auth/types/platform-types.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
@@ -85,7 +86,7 @@ export class Access {
       log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: () => 0,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return drawn.toString(36).padStart(5, '0'); },
-      rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models }),
+      rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models, passwords: new Passwords(noHashCost) }),
     });
     return new Access({ clock, log, models, permissions, execute, types: new Map(all.map((type) => [type.plural, type])) });
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 
 import { systemClock, type Clock } from '../../src/base/clock.ts';
+import { noHashCost, Passwords } from '../../src/auth/password.ts';
 import { decodeConfig, type Config } from '../../src/config.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../src/server.ts';
 
@@ -23,7 +24,7 @@ export type TestServer = RunningServer & {
 
 export type CallInit = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
-export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'signal'> & {
+export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'passwords' | 'signal'> & {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
@@ -36,7 +37,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const dataDir = options.dataDir ?? await mkdtemp(join(tmpdir(), 'ledgerplane-'));
   const config = configOf({ PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: testPassword, ...options.environment });
   const log = options.logLines === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, options.logLines);
-  const server = await startServer(config, { ...options, log, clock: options.clock ?? systemClock });
+  const server = await startServer(config, { passwords: new Passwords(noHashCost), ...options, log, clock: options.clock ?? systemClock });
   return {
     ...server,
     dataDir,
