@@ -12,15 +12,20 @@ export class EntryCorruptError extends Error {
 
 const writer = new EntryWriter();
 
-export function encodeEntry(entry: IndexEntry, fingerprint: string): Buffer {
-  return writer.encode(entry, stampOf(fingerprint));
+/** `isWhole` false: an index function failed on the object, which has no value in that index. */
+export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
+  return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/** Whether `record` was made under `fingerprint`. False for what is no record at all. */
-export function isEntryUnder(record: Uint8Array, fingerprint: string): boolean {
+/** Whether `record` was made under `fingerprint`, of a whole entry or one that was not. False for what is no record at all. */
+export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
-  const stamp = stampOf(fingerprint);
+  const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
   return record[0] === (stamp & 0xff) && record[1] === (stamp >>> 8 & 0xff) && record[2] === (stamp >>> 16 & 0xff) && record[3] === stamp >>> 24;
+}
+
+function partial(stamp: number): number {
+  return ~stamp >>> 0;
 }
 
 let lastFingerprint = '';

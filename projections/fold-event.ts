@@ -83,8 +83,9 @@ function before(previous: Buffer | undefined, type: ResourceType | undefined): P
 /** As the write door found it when it decided on this event, if it was of this very declaration. */
 function indexed(decoded: DecodedEvent, object: ResourceObject, type: ResourceType): { readonly after: IndexEntry; readonly entry: Uint8Array } {
   const { fingerprint, indexes } = type;
-  const after = decoded.indexed?.fingerprint === fingerprint ? decoded.indexed.entry : entryOfFact(indexes, object);
-  return { after, entry: encodeEntry(after, fingerprint) };
+  let failures = 0;
+  const after = decoded.indexed?.fingerprint === fingerprint ? decoded.indexed.entry : entryOfFact(indexes, object, () => { failures += 1; });
+  return { after, entry: encodeEntry(after, fingerprint, failures === 0) };
 }
 
 function marks(object: ResourceObject): { readonly deletionRequested: boolean; readonly finalizers: boolean } {

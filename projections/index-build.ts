@@ -49,6 +49,8 @@ export type Unindexed = { count: number; first?: string; problem?: string };
 /** Rows read, of how many there are about: sorting them takes about as long again and is not told. */
 export type BuildProgress = (done: number, total: number) => void;
 
+type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
+
 type Build = { readonly catchUp: IndexCatchUp; readonly unindexed: Unindexed; readonly onProgress?: BuildProgress | undefined };
 
 export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex> {
@@ -80,9 +82,9 @@ async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, uni
   catchUp.finish();
 }
 
-function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }: { readonly after: string | undefined; readonly unindexed: Unindexed }): { readonly entries: readonly IndexEntry[]; readonly stale: readonly IndexEntry[] } {
+function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }: { readonly after: string | undefined; readonly unindexed: Unindexed }): { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] } {
   const entries: IndexEntry[] = [];
-  const stale: IndexEntry[] = [];
+  const stale: Stale[] = [];
   tables.scan(type.key, { after, limit: sliceRows }, (row) => {
     const missing = unindexed.count;
     const { entry, current } = keptEntry(row, type, (error) => {
@@ -91,17 +93,17 @@ function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }:
     });
     if (unindexed.count > missing) unindexed.first ??= entry.name;
     entries.push(entry);
-    if (!current) stale.push(entry);
+    if (!current) stale.push({ entry, isWhole: unindexed.count === missing });
   });
   return { entries, stale };
 }
 
 /** Entries made under another declaration are made again beside their rows, so that the next start reads them as they are. */
-function refresh(type: ResourceType, tables: LmdbTables, stale: readonly IndexEntry[]): void {
+function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
-    for (const entry of stale) {
+    for (const { entry, isWhole } of stale) {
       const row = must(tables.row(type.key, entry.name), 'a row read in this turn is there');
-      writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint) }), { recreated: false });
+      writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }), { recreated: false });
     }
   });
 }

@@ -13,10 +13,14 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
-/** The same, and whether it was `current`: of this very declaration. `onError`: an index that cannot take the object. */
+/**
+ * The same, and whether it was `current`: of this very declaration. `onError` is told of each index that cannot take the
+ * object, and has one that could not be taken before tried again.
+ */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): { readonly entry: IndexEntry; readonly current: boolean } {
   const kept = entryOfRow(row);
-  if (!isEntryUnder(kept, type.fingerprint)) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError), current: false };
+  const isCurrent = isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
+  if (!isCurrent) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError), current: false };
   let decoder = decoders.get(type);
   if (decoder === undefined) {
     decoder = new EntryDecoder();

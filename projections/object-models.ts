@@ -187,19 +187,20 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#settleWaiters();
   }
 
-  /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them. */
-  async buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<void> {
+  /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them, with what they lack. */
+  async buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();
     this.#indexes.set(type.key, { state: 'building', catchUp });
-    const unindexed = { count: 0 };
+    const unindexed: Unindexed = { count: 0 };
     const index = await buildIndex(type, this.#tables, { catchUp, unindexed, onProgress });
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
     // Dropped meanwhile, or begun anew.
     const building = this.#indexes.get(type.key);
-    if (building?.state !== 'building' || building.catchUp !== catchUp) return;
+    if (building?.state !== 'building' || building.catchUp !== catchUp) return unindexed;
     // No event was folded since the last slice was read: catching up and switching over are this one turn.
     catchUp.applyTo(index);
     this.#indexes.set(type.key, { state: 'ready', index });
+    return unindexed;
   }
 
   dropIndexes(type: TypeKey): void {

@@ -79,6 +79,8 @@ export class HostedPlugin {
     const notices: Notice[] = [];
     if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `never served, as they have no apiVersion: ${ignored.map((path) => JSON.stringify(path)).join(', ')}` });
     if (kept.length > 0) notices.push({ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by people and by the plugin, people's values stand: ${kept.join('; ')}` });
+    const unindexed = [...this.incarnation?.unindexed ?? []].map(([type, { count, first, problem }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem ?? ''}`);
+    if (unindexed.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: unindexed.join('; ') });
     for (const type of ['ReconcilerStuck', 'ReconcilerFailing'] as const) {
       const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
       if (messages.length > 0) notices.push({ type, reason: type, message: messages.join('; ') });

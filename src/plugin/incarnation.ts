@@ -16,12 +16,15 @@ import type { TypeRegistry } from './type-registry.ts';
 /** How far the index build of one type is. */
 export type BuildProgress = (done: number, total: number) => void;
 
+/** Stored objects on which index functions fail: how many values are missing, of which object the first, and what it threw. */
+export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string };
+
 export type IncarnationDependencies = {
   readonly registry: TypeRegistry;
   readonly routes: RouteMounts;
   readonly reconcilers: ReconcilerMounts;
   readonly routeOwners: RouteOwners;
-  readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<void>;
+  readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
   readonly clock: Clock;
   readonly domain: string;
@@ -47,6 +50,8 @@ export class Incarnation {
   readonly #dependencies: IncarnationDependencies;
   readonly #registered: ResourceType[] = [];
   areIndexesBuilt = false;
+  /** By type; those of which every object has its values are not in it. */
+  readonly unindexed = new Map<TypeKey, Unindexed>();
 
   constructor(loaded: Loaded, dependencies: IncarnationDependencies) {
     this.is = loaded;
@@ -87,7 +92,8 @@ export class Incarnation {
     const count = this.#registered.length;
     try {
       for (const [place, type] of this.#registered.entries()) {
-        await this.#dependencies.buildIndexes(type, (done, total) => { onPercent(Math.floor(100 * (place + Math.min(1, done / Math.max(1, total))) / count)); });
+        const unindexed = await this.#dependencies.buildIndexes(type, (done, total) => { onPercent(Math.floor(100 * (place + Math.min(1, done / Math.max(1, total))) / count)); });
+        if (unindexed.count > 0) this.unindexed.set(type.key, unindexed);
       }
     } catch (error) {
       return { reason: 'IndexesFailed', message: `its indexes could not be built: ${describe(error)}` };

@@ -17,6 +17,7 @@ import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart, type EventLog } from '../../src/log/log.ts';
 import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import { PluginHost } from '../../src/plugin/host.ts';
+import type { Unindexed } from '../../src/plugin/incarnation.ts';
 import type { PackageStore } from '../../src/plugin/package-store.ts';
 import type { Leadership } from '../../src/plugin/plugin-step.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
@@ -138,7 +139,12 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
       health: () => [],
       subscribe: () => () => undefined,
     },
-    buildIndexes: async (type) => (options.buildIndexes === undefined ? models.buildIndexes(type) : options.buildIndexes(type, async () => models.buildIndexes(type))),
+    buildIndexes: async (type) => {
+      let unindexed: Unindexed = { count: 0 };
+      const build = async (): Promise<void> => { unindexed = await models.buildIndexes(type); };
+      await (options.buildIndexes?.(type, build) ?? build());
+      return unindexed;
+    },
     closeWatches: (key) => { closedWatches.push(key); },
   });
   await host.loadTypes();

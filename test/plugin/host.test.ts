@@ -181,6 +181,33 @@ t.test('a plugin that is switched off is not even run', async (t) => {
   await stage.close();
 });
 
+t.test('stored objects that an index function fails on are told at every start, until it takes them', async (t) => {
+  const indexing = (text: string): string => `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
+  const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
+  const failing = (stage: Stage): string | undefined => stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
+  const first = await open(t, place);
+  for (const [name, color] of [['a', 'red'], ['b', 7], ['c', 8]] as const) await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
+  t.equal(failing(first), undefined);
+  await first.close();
+  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
+  const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
+  for (const round of ['anew', 'again']) {
+    const stage = await open(t, place);
+    t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
+    if (round === 'again') {
+      await stage.setEnabled('good', false);
+      t.equal(failing(stage), undefined);
+      await stage.setEnabled('good', true);
+      t.ok(failing(stage)?.startsWith(why), 'without a restart');
+    }
+    await stage.close();
+  }
+  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color') } });
+  const last = await open(t, place);
+  t.equal(failing(last), undefined);
+  await last.close();
+});
+
 t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
   const looping = { 'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }), 'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");' };
   const place = await placed(t, { good, looping, needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) } });

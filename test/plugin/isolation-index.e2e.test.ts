@@ -74,6 +74,11 @@ t.test('objects on which a new index function throws stay, without a value in th
   t.equal(list.items.length, Object.keys(acts).length);
   const told = lines.filter((line) => line.includes('an index function fails')).map((line) => JSON.parse(line) as unknown);
   t.match(told, [{ level: 40, plugin: 'odd', type: 'odds.odd.example', count: Object.keys(acts).length, first: 'odd-0', problem: /its function threw: boom/u }]);
+  const failing = async (on: TestServer): Promise<string | undefined> => {
+    const plugin = await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json() as { status: { conditions: readonly { type: string; message: string }[] } };
+    return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
+  };
+  t.equal(await failing(again), `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom`);
   t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
   t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
 });
