@@ -1,6 +1,7 @@
 import { routesPerPluginMax } from '../limits.ts';
 import { subdomainProblem } from '../resource/names.ts';
 import { isMembers } from '../resource/schema-check.ts';
+import { shortJson } from '../resource/schema-violations.ts';
 import { decodeRouteSchemas } from './decode-route-schemas.ts';
 import type { Endpoints, RouteEndpoint, SocketEndpoint } from './endpoints.ts';
 import type { RouteHandler, SocketHandler } from './plugin.ts';
@@ -65,7 +66,7 @@ function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]):
   }
   const { handler } = route;
   const method = methods.find((known) => known === route['method']);
-  if (method === undefined) problems.push(`${at}.method: must be ${methods.join(', ')}`);
+  if (method === undefined) problems.push(`${at}.method: must be ${methods.join(', ')}, is ${shortJson(route['method'] ?? null)}`);
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;

@@ -1,3 +1,4 @@
+import { otherWords } from '../resource/near-word.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import type { PluginObject, ReconcilerDeclaration } from './plugin.ts';
 import type { MountedReconciler, ReconciledType } from './reconciler-mounts.ts';
@@ -87,7 +88,7 @@ function listOf(value: unknown, countMax: number, at: string, problems: string[]
 }
 
 function unknownMembers(declared: Readonly<Record<string, unknown>>, known: ReadonlySet<string>, at: string): readonly string[] {
-  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a member of it`);
+  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a member of it${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {

@@ -1,5 +1,6 @@
 import { typesPerPluginMax } from '../limits.ts';
 import { isReservedGroup } from '../resource/names.ts';
+import { otherWords } from '../resource/near-word.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
 import { decodeReconcilers } from './decode-reconcilers.ts';
@@ -23,7 +24,7 @@ const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcile
 /** A plugin's export, decoded. It is foreign code's word: even reading a member of it may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
   if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that answers one'] };
-  const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a plugin`);
+  const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a plugin${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);

@@ -1,8 +1,12 @@
 import semver from 'semver';
 
 import { nameProblem } from '../resource/names.ts';
+import { nearWord } from '../resource/near-word.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
-import { pluginTypeName } from './plugin-type.ts';
+import { valueAt } from '../resource/pointed-value.ts';
+import { compileSchema } from '../resource/schema.ts';
+import { shortJson } from '../resource/schema-violations.ts';
+import { pluginSchema, pluginTypeName } from './plugin-type.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 
 /** A plugin's `plugin.yaml`, checked. */
@@ -33,9 +37,10 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
   const yaml = yamlDocuments(text, domain);
   if (!yaml.ok) return { ok: false, name: undefined, problems: [yaml.problem] };
   const [document] = yaml.documents;
-  if (yaml.documents.length !== 1 || !isObject(document)) return { ok: false, name: undefined, problems: ['must hold one document, an object'] };
+  if (yaml.documents.length !== 1) return { ok: false, name: undefined, problems: [`must hold one document, an object; it holds ${String(yaml.documents.length)}`] };
+  if (!isObject(document)) return { ok: false, name: undefined, problems: [`must hold an object, is ${shortJson(document)}`] };
   const name = nameOf(document);
-  const problems = [...identityProblems(document, domain), ...specProblems(document['spec'])];
+  const problems = [...identityProblems(document, domain), ...specProblems(document)];
   if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
   const { version, main, requires, pluginDependencies, enabled } = document['spec'];
   const manifest: Manifest = {
@@ -74,12 +79,12 @@ function nameOf(document: JsonObject): string | undefined {
 function identityProblems(document: JsonObject, domain: string): readonly string[] {
   const { group, version } = pluginTypeName(domain);
   const problems: string[] = [];
-  if (document['apiVersion'] !== `${group}/${version}`) problems.push(`apiVersion: must be ${group}/${version}`);
-  if (document['kind'] !== 'Plugin') problems.push('kind: must be Plugin');
+  if (document['apiVersion'] !== `${group}/${version}`) problems.push(`apiVersion: must be ${group}/${version}, is ${shortJson(document['apiVersion'])}`);
+  if (document['kind'] !== 'Plugin') problems.push(`kind: must be Plugin, is ${shortJson(document['kind'])}`);
   const metadata = document['metadata'];
   const name = isObject(metadata) ? metadata['name'] : undefined;
   const problem = typeof name === 'string' ? nameProblem(name) : 'must be a string';
-  if (problem !== undefined) problems.push(`metadata.name: ${problem}`);
+  if (problem !== undefined) problems.push(`metadata.name: ${problem}, is ${shortJson(name)}`);
   if (name === platformName) problems.push(`metadata.name: ${platformName} is what the platform's own types and roles are known by`);
   return problems;
 }
@@ -95,12 +100,32 @@ const specRules: readonly (readonly [string, (value: JsonValue) => boolean, stri
     'must hold a range of versions like ">=1.0.0" or "*" by plugin name'],
 ];
 
-function specProblems(spec: JsonValue | undefined): readonly string[] {
-  if (!isObject(spec)) return ['spec: must be an object'];
-  return specRules.filter(([member, holds]) => {
+function specProblems(document: JsonObject): readonly string[] {
+  const { spec } = document;
+  if (!isObject(spec)) {
+    const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
+    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; is it what stands there as ${JSON.stringify(near)}?`}`];
+  }
+  const broken = specRules.filter(([member, holds]) => {
     const value = spec[member];
     return value !== undefined && !holds(value);
-  }).map(([member, , rule]) => `spec.${member}: ${rule}`);
+  });
+  const told = new Set(broken.map(([member]) => member));
+  return [...broken.map(([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`), ...objectProblems(document, told)];
+}
+
+const schema = compileSchema(pluginSchema);
+
+/** What the object's type says, beyond the members that were told of. */
+function objectProblems(document: JsonObject, told: ReadonlySet<string>): readonly string[] {
+  const violations = schema.ok ? schema.violations(document) : [];
+  return violations.filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))
+    .map(({ pointer, detail }) => `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`);
+}
+
+function foundAt(document: JsonObject, pointer: string): string {
+  const found = valueAt(document, pointer);
+  return found === undefined ? '' : `, is ${shortJson(found)}`;
 }
 
 function isRange(value: JsonValue): boolean {

@@ -22,7 +22,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
     ...pluginTypeName(domain),
     kind: 'Plugin',
     singular: 'plugin',
-    schema: { type: 'object', required: ['spec'], properties: { spec: specSchema, status: statusSchema } },
+    schema: pluginSchema,
     indexes: [
       { name: 'spec.displayName' },
       { name: 'status.phase' },
@@ -113,3 +113,5 @@ const statusSchema = {
     },
   },
 };
+
+export const pluginSchema = { type: 'object', required: ['spec'], properties: { spec: specSchema, status: statusSchema } };

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { indexesPerTypeMax, indexValuesPerObjectMax } from '../limits.ts';
 import type { IndexEntry, IndexKey } from './index-entry.ts';
 import { keyOfText, keyOfValue, kindOf, textOfKey, timestampMs } from './index-key.ts';
+import { otherWords } from './near-word.ts';
 import type { ResourceObject } from './object.ts';
 import type { IndexDefinition, IndexValueType } from './resource-type.ts';
+import { shortJson } from './schema-violations.ts';
 
 /** An index as its author declares it (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
 export type IndexSpec = {
@@ -240,9 +242,9 @@ function decodeSpec(raw: unknown, place: string, problems: string[]): IndexSpec 
   const spec = raw as Readonly<Record<string, unknown>>;
   const before = problems.length;
   for (const [member, { valid, expected }] of Object.entries(rules)) {
-    if (!valid(spec[member])) problems.push(`${place}.${member}: must be ${expected}`);
+    if (!valid(spec[member])) problems.push(`${place}.${member}: must be ${expected}, is ${shortJson(spec[member])}`);
   }
-  for (const member of Object.keys(raw)) if (!Object.hasOwn(rules, member)) problems.push(`${place}.${member.slice(0, 64)}: is not known`);
+  for (const member of Object.keys(raw)) if (!Object.hasOwn(rules, member)) problems.push(`${place}.${member.slice(0, 64)}: is not known${otherWords(member.slice(0, 64), Object.keys(rules))}`);
   return problems.length === before ? copyOf(raw as IndexSpec) : undefined;
 }
 

@@ -35,7 +35,7 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
   const found: Findings = { problems: [], extensions: new Set() };
   if (schema['$schema'] !== undefined && schema['$schema'] !== dialect) found.problems.push(`$schema: must be ${dialect}`);
   found.problems.push(...more(schema));
-  walk(schema, '', found);
+  walk(schema, found);
   return found.problems.length === 0 ? { ok: true, schema, extensions: found.extensions } : { ok: false, problems: found.problems };
 }
 
@@ -44,8 +44,8 @@ function plainCopy(input: unknown): Schema | string {
   if (!isMembers(input)) return 'must be a JSON Schema object';
   let text: string;
   try {
-    text = JSON.stringify(input, (_member, value: unknown) => {
-      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`holds ${typeof value}, which JSON cannot say`);
+    text = JSON.stringify(input, (member, value: unknown) => {
+      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot say`);
       return value;
     });
   } catch (error) {
@@ -59,18 +59,23 @@ function plainCopy(input: unknown): Schema | string {
 
 type Findings = { readonly problems: string[]; readonly extensions: Set<string> };
 
-function walk(schema: unknown, at: string, found: Findings): void {
+function walk(root: Schema, found: Findings): void {
+  for (const { at, schema } of subschemas(root)) {
+    checkReferences(schema, at, found);
+    checkPatterns(schema, at, found);
+    for (const keyword of Object.keys(schema)) if (keyword.startsWith('x-')) found.extensions.add(keyword);
+  }
+}
+
+/** A schema and every schema in it, each with what the places of its members begin with: empty, or ending in a dot. */
+export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
   if (!isMembers(schema)) return;
-  checkReferences(schema, at, found);
-  checkPatterns(schema, at, found);
+  yield { at, schema };
   for (const [keyword, value] of Object.entries(schema)) {
     const place = `${at}${keyword}`;
-    if (keyword.startsWith('x-')) found.extensions.add(keyword);
-    else if (keywordsWithSchema.has(keyword)) walk(value, `${place}.`, found);
-    else if (keywordsWithSchemas.has(keyword) && Array.isArray(value)) value.forEach((inner, index) => { walk(inner, `${place}[${String(index)}].`, found); });
-    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value)) {
-      for (const [name, inner] of Object.entries(value)) walk(inner, `${place}.${name}.`, found);
-    }
+    if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`);
+    else if (keywordsWithSchemas.has(keyword) && Array.isArray(value)) for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
+    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value)) for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
   }
 }
 

@@ -1,15 +1,19 @@
 import type { ErrorObject } from 'ajv';
 
+import { nearWord } from './near-word.ts';
+import { valueAt } from './pointed-value.ts';
 import type { Violation } from './resource-type.ts';
+import { isMembers } from './schema-check.ts';
 
 /** `unknown`: the violation is a member the schema does not know, so dropping it would mend the object. */
 export type Explained = Violation & { readonly unknown: boolean };
 
 /**
  * A validator's errors as people read them: one entry a broken rule, at the member that must change. What failed inside
- * `anyOf` and `oneOf` is told in the entry of the choice itself, since no single branch was meant.
+ * `anyOf` and `oneOf` is told in the entry of the choice itself, since no single branch was meant. Of an unknown member the
+ * `schema` tells which may have been meant.
  */
-export function explain(errors: readonly ErrorObject[]): readonly Explained[] {
+export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
   const entries = new Map<string, Explained>();
   const add = (entry: Explained): void => { entries.set(`${entry.pointer}\n${entry.detail}`, entry); };
@@ -22,7 +26,7 @@ export function explain(errors: readonly ErrorObject[]): readonly Explained[] {
       kept.push(error);
     }
   }
-  for (const error of kept) add({ pointer: pointerOf(error), detail: detailOf(error), unknown: isUnknownMember(error) });
+  for (const error of kept) add({ pointer: pointerOf(error), detail: `${detailOf(error)}${meantBy(error, schema)}`, unknown: isUnknownMember(error) });
   choices.forEach(add);
   return [...entries.values()];
 }
@@ -63,6 +67,14 @@ function isUnknownMember(error: ErrorObject): boolean {
   return error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties';
 }
 
+function meantBy(error: ErrorObject, schema: unknown): string {
+  const member = parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty');
+  const declaring = member === undefined ? undefined : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
+  if (member === undefined || !isMembers(declaring) || !isMembers(declaring['properties'])) return '';
+  const near = nearWord(member, Object.keys(declaring['properties']));
+  return near === undefined ? '' : `; is ${JSON.stringify(near)} meant?`;
+}
+
 function detailOf(error: ErrorObject): string {
   switch (error.keyword) {
     case 'required':
@@ -74,7 +86,7 @@ function detailOf(error: ErrorObject): string {
     case 'propertyNames':
       return 'is no allowed member name';
     case 'enum':
-      return `must be one of ${shortJson(allowed(error))}`;
+      return `must be one of ${shortList(allowed(error))}`;
     case 'const':
       return `must be ${shortJson(allowed(error))}`;
     case 'type':
@@ -93,13 +105,28 @@ function allowed(error: ErrorObject): unknown {
 
 const detailLengthMax = 200;
 
-function shortJson(value: unknown): string {
-  const text = Array.isArray(value) ? value.map((element) => JSON.stringify(element)).join(', ') : JSON.stringify(value);
-  return text.length > detailLengthMax ? `${text.slice(0, detailLengthMax)}…` : text;
+function shortList(values: unknown): string {
+  const text = Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : JSON.stringify(values);
+  return shortened(text);
+}
+
+/** A value as a message shows it, whatever it is. */
+export function shortJson(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  try {
+    return shortened(JSON.stringify(value));
+  } catch {
+    return 'what JSON cannot say';
+  }
 }
 
 function parameter(error: ErrorObject, name: string): string | undefined {
   const params: Readonly<Record<string, unknown>> = error.params;
   const value = params[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+function shortened(text: string): string {
+  return text.length > detailLengthMax ? `${text.slice(0, detailLengthMax)}…` : text;
 }

@@ -5,6 +5,7 @@ import formatsModule from 'ajv-formats';
 import { validationErrorsMax } from '../limits.ts';
 import type { Violation } from './resource-type.ts';
 import { checkSchema, checkTypeSchema, isMembers, type Schema } from './schema-check.ts';
+import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
 
 /**
@@ -29,9 +30,9 @@ type Members = Readonly<Record<string, unknown>>;
 export function compileSchema(input: unknown): SchemaResult {
   const checked = checkTypeSchema(input);
   if (!checked.ok) return checked;
-  const judge = judgeOf(withPlatformMembers(checked.schema), checked.extensions);
-  if (typeof judge === 'string') return { ok: false, problems: [judge] };
-  return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge(object)), prune: (object) => prune(object, judge) };
+  const judge = judgeOf(checked.schema, checked.extensions, withPlatformMembers);
+  if (!judge.ok) return judge;
+  return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge.judge(object)), prune: (object) => prune(object, judge.judge) };
 }
 
 /** The same of any value: what a custom API is asked and answers. */
@@ -43,27 +44,31 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
   const checked = checkSchema(input);
   if (!checked.ok) return checked;
   const judge = judgeOf(checked.schema, checked.extensions);
-  return typeof judge === 'string' ? { ok: false, problems: [judge] } : { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge(value)) };
+  return judge.ok ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge.judge(value)) } : judge;
 }
 
 type Judge = (value: unknown) => readonly Explained[];
 
 /** Every broken rule of a value, or why the schema cannot be compiled. */
-function judgeOf(schema: Schema, extensions: ReadonlySet<string>): Judge | string {
+function judgeOf(declared: Schema, extensions: ReadonlySet<string>, complete = (schema: Schema) => schema): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
+  const problems = schemaProblems(everyError, declared);
+  if (problems.length > 0) return { ok: false, problems };
+  const schema = complete(declared);
   let first: ValidateFunction;
   try {
     first = compileWith(firstError, schema, extensions);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
   }
   // Most values are valid: the validator that goes on after an error is made when one first needs it.
   let every: ValidateFunction | undefined;
-  return (value) => {
+  const judge: Judge = (value) => {
     const errors = failuresOf(first, value);
-    if (errors.length === 0 || isLarge(value)) return explain(errors);
+    if (errors.length === 0 || isLarge(value)) return explain(errors, schema);
     every ??= compileWith(everyError, schema, extensions);
-    return explain(failuresOf(every, value));
+    return explain(failuresOf(every, value), schema);
   };
+  return { ok: true, judge };
 }
 
 function violationsOf(explained: readonly Explained[]): readonly Violation[] {

@@ -2,9 +2,11 @@ import { labelNameLengthMax, printerColumnsMax } from '../limits.ts';
 import { defineIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
 import { isReservedGroup, subdomainProblem } from './names.ts';
+import { otherWords } from './near-word.ts';
 import type { PrinterColumn, ResourceType } from './resource-type.ts';
 import { compileSchema } from './schema.ts';
 import { isMembers } from './schema-check.ts';
+import { shortJson } from './schema-violations.ts';
 
 /** Whose declaration it is. Bundled plugins and the platform may use the groups reserved for the platform (seed 2.3). */
 export type Declarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
@@ -26,7 +28,7 @@ const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 /** A declared type, every rule of it checked; the platform's own types come in by the same door. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   if (!isMembers(declaration)) return { ok: false, problems: ['a type must be an object'] };
-  const problems = Object.keys(declaration).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a type`);
+  const problems = Object.keys(declaration).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
   const text = textReader(declaration, problems);
   const group = text('group', (value) => groupProblem(value, declarer));
   const version = text('version', (value) => (versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1'));
@@ -38,7 +40,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const indexes = defineIndexes(declaration['indexes']);
   if (!indexes.ok) problems.push(...indexes.problems);
   const statusSubresource = declaration['statusSubresource'] ?? false;
-  if (typeof statusSubresource !== 'boolean') problems.push('statusSubresource: must be true or false');
+  if (typeof statusSubresource !== 'boolean') problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
   if (!schema.ok || !indexes.ok || problems.length > 0) return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   return {
@@ -108,10 +110,10 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
 function columnProblems(column: unknown): readonly string[] {
   if (!isMembers(column)) return ['must be an object'];
   const { name, type, pointer, description, priority } = column;
-  const problems = Object.keys(column).filter((member) => !columnMembers.has(member)).map((member) => `${member} is not a member of a column`);
+  const problems = Object.keys(column).filter((member) => !columnMembers.has(member)).map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
   if (typeof name !== 'string' || name === '') problems.push('name must be a text');
-  if (!columnTypes.has(type)) problems.push('type must be string, integer, number, boolean or date');
-  if (typeof pointer !== 'string' || !pointerForm.test(pointer)) problems.push('pointer must be a JSON pointer like /spec/size');
+  if (!columnTypes.has(type)) problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
+  if (typeof pointer !== 'string' || !pointerForm.test(pointer)) problems.push(`pointer must be a JSON pointer like /spec/size, is ${shortJson(pointer)}`);
   if (description !== undefined && typeof description !== 'string') problems.push('description must be a string');
   if (priority !== undefined && !(Number.isInteger(priority) && Number(priority) >= 0)) problems.push('priority must be a whole number of at least 0');
   return problems;
