@@ -9,7 +9,7 @@ import { Controller } from './controller.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
-import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
+import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileStopMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
@@ -40,6 +40,7 @@ export class PluginReconciler {
   #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
   /** Until all names are looked at, as it could not be told which ones a change concerns. */
   #all: Timer | undefined;
+  #isStopping = false;
   /** Steps that have not ended are given up: another loading of the plugin may look at their names. */
   #isOver = false;
 
@@ -74,6 +75,7 @@ export class PluginReconciler {
 
   async stop(): Promise<void> {
     this.#all?.cancel();
+    this.#isStopping = true;
     await this.#controller.stop();
     this.#isOver = true;
   }
@@ -149,7 +151,8 @@ export class PluginReconciler {
   }
 
   #stuck(name: string): void {
-    this.#tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
+    if (this.#isStopping) this.#tell('a reconciler did not end when it was stopped', { name, limitMs: reconcileStopMs });
+    else this.#tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
     this.#dependencies.onHealth();
   }
 

@@ -158,6 +158,10 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   t.strictSame(stage.conditions, []);
   t.equal(stage.told.length, 2);
   await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
+  t.match(stage.lines.filter(({ level }) => level === 'error'), [
+    { message: 'a reconciler does not end', fields: { name: 'hangs', limitMs: reconcileStepMs } },
+    { message: 'a reconciler did not end when it was stopped', fields: { name: 'hangs', limitMs: reconcileStopMs } },
+  ]);
 });
 
 t.test('what failed while this node led before is shown no more', async (t) => {
