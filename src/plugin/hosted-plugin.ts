@@ -5,8 +5,7 @@ import type { LifeState } from './life.ts';
 import type { JsonValue } from '../resource/object.ts';
 import type { Manifest } from './manifest.ts';
 import type { PluginFolder } from './plugin-folder.ts';
-import type { Failure, Notice } from './plugin-status.ts';
-import type { ReconcilerTrouble } from './reconciler-mounts.ts';
+import type { Failure } from './plugin-status.ts';
 
 /** Why it failed, and of which files and object: with others it is tried again. */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
@@ -70,21 +69,5 @@ export class HostedPlugin {
   /** Of the version that runs; before one does, of what would. */
   get version(): string | undefined {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
-  }
-
-  /** `troubles`: of its reconcilers. */
-  notices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
-    const ignored = this.incarnation?.is.loaded.definition.ignoredControllers ?? [];
-    const kept = [...this.kept].filter(([, changes]) => changes.length > 0).map(([object, changes]) => `${object}: ${changes.join(', ')}`);
-    const notices: Notice[] = [];
-    if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `never served, as they have no apiVersion: ${ignored.map((path) => JSON.stringify(path)).join(', ')}` });
-    if (kept.length > 0) notices.push({ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by people and by the plugin, people's values stand: ${kept.join('; ')}` });
-    const unindexed = [...this.incarnation?.unindexed ?? []].map(([type, { count, first, problem }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem ?? ''}`);
-    if (unindexed.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: unindexed.join('; ') });
-    for (const type of ['ReconcilerStuck', 'ReconcilerFailing'] as const) {
-      const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
-      if (messages.length > 0) notices.push({ type, reason: type, message: messages.join('; ') });
-    }
-    return notices;
   }
 }

@@ -5,7 +5,7 @@ import type { Suspects } from './blamed-plugin.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
 import { describe, loadModule, openDoor } from './load-module.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
-import { mainPath, readObjectFiles, type PluginFolder } from './plugin-folder.ts';
+import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from './plugin-folder.ts';
 import type { Failure } from './plugin-status.ts';
 import type { PluginLogger } from './plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from './shipped-objects.ts';
@@ -15,6 +15,8 @@ export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;
   readonly objects: readonly ShippedObject[];
+  /** Of its package.json, where there is one that says. */
+  readonly packageVersion?: string | undefined;
 };
 
 export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
@@ -60,7 +62,7 @@ async function load({ folder, manifest, version }: LoadRequest, dependencies: Lo
   if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
   const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain });
   if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
-  return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects } };
+  return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
 }
 
 function compileTypes(declarations: readonly unknown[], declarer: Declarer): { readonly ok: true; readonly types: readonly ResourceType[] } | { readonly ok: false; readonly problems: readonly string[] } {

@@ -11,6 +11,9 @@ type FileMark = { readonly path: string; readonly size: number; readonly modifie
 /** What lies in a plugin's folder, looked at once. `signature` is cheap and changes whenever a file may have. */
 export type FilesLook = { readonly files: readonly FileMark[]; readonly folders: readonly string[]; readonly signature: string };
 
+/** A build or a run of a plugin's own tests is no change of the plugin. */
+const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
+
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
 /** undefined: the folder or its plugin.yaml is not there. */
@@ -24,7 +27,7 @@ export async function lookAtFiles(root: string): Promise<FilesLook | undefined> 
     folders.push(join(root, inner));
     for (const entry of await entriesOf(join(root, inner))) {
       const path = join(inner, entry.name);
-      if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) waiting.push(path);
+      if (entry.isDirectory() && !foldersLeftOut.has(entry.name) && !entry.name.startsWith('.')) waiting.push(path);
       const mark = entry.isDirectory() || !isPart(path) ? undefined : await stat(join(root, path)).catch(() => undefined);
       if (mark !== undefined) files.push({ path, size: mark.size, modifiedMs: mark.mtimeMs });
     }

@@ -2,7 +2,9 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, extname, isAbsolute, join, normalize, sep } from 'node:path';
 
-import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../limits.ts';
+import { decodeJson } from '../base/json.ts';
+import { jsonDepthMax, pluginManifestBytesMax, pluginObjectFileBytesMax } from '../limits.ts';
+import { isObject } from './manifest.ts';
 
 /** A plugin as it lies on disk. Its own path may be a link; nothing inside it may lead out by one. */
 export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
@@ -22,6 +24,14 @@ export async function foldersIn(root: string, bundled: boolean): Promise<readonl
 
 export async function readManifest(folder: PluginFolder): Promise<FileText> {
   return readBounded(join(folder.path, 'plugin.yaml'), pluginManifestBytesMax);
+}
+
+/** What its package.json calls its version, which npm goes by; undefined where it does not say. */
+export async function readPackageVersion(folder: PluginFolder): Promise<string | undefined> {
+  const file = await readBounded(join(folder.path, 'package.json'), pluginManifestBytesMax);
+  const decoded = file.ok ? decodeJson(Buffer.from(file.text), { depthMax: jsonDepthMax }) : undefined;
+  const version = decoded?.ok === true && isObject(decoded.value) ? decoded.value['version'] : undefined;
+  return typeof version === 'string' ? version : undefined;
 }
 
 /** Where objects lie: in the source layout, and in a packed plugin. */

@@ -9,6 +9,7 @@ import type { PackageRef } from './package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from './plugin-source.ts';
 import type { PluginObjects, PluginWish } from './plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
+import { noticesOf } from './plugin-notices.ts';
 import { PluginTeller } from './plugin-teller.ts';
 
 /** Whether this node does what only one of several needs to do. */
@@ -225,7 +226,7 @@ export class PluginStep {
     incarnation.serve();
     plugin.state = life[plugin.state].served.to;
     const { log } = this.#dependencies;
-    for (const { type, message } of plugin.notices([])) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [] })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
     log.info('plugin started', { plugin: plugin.name });
     return false;
   }

@@ -3,6 +3,7 @@ import type { HostedPlugin } from './hosted-plugin.ts';
 import { progressToldMs, slowStepMs } from './life-limits.ts';
 import { holding } from './life.ts';
 import { describe } from './load-module.ts';
+import { noticesOf } from './plugin-notices.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import type { PluginLogger } from './plugin.ts';
 import type { ReconcilerMounts } from './reconciler-mounts.ts';
@@ -28,7 +29,7 @@ export class PluginTeller {
     const { name, state, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
-    const running = state === 'started' ? { notices: plugin.notices(reconcilers.health(name)), version } : { notices: [] };
+    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name) }), version } : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = state === 'not-started' && plugin.incarnation === undefined;
     await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });

@@ -6,6 +6,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { nameFolders } from '../../src/plugin/folder-names.ts';
+import { digestOf, lookAtFiles } from '../../src/plugin/plugin-files.ts';
 import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
@@ -73,6 +74,25 @@ t.test('what people installed is no concern of folders: the uninstalled name is 
   t.ok(await stage.host.hasFolder('good'));
   await rename(join(root, 'good'), join(root, '.good'));
   t.notOk(await stage.host.hasFolder('good'), 'as the folders are now');
+});
+
+t.test('what a plugin is made of is told apart from what lies beside it', async (t) => {
+  const root = await temporaryFolder(t);
+  const digest = async (): Promise<string | undefined> => {
+    const look = await lookAtFiles(join(root, 'good'));
+    return look === undefined ? undefined : digestOf(join(root, 'good'), look);
+  };
+  await writePlugins(root, { good: { 'main.mjs': '' } });
+  t.equal(await digest(), undefined, 'no plugin.yaml');
+  await writePlugins(root, { good });
+  const before = await digest();
+  await writePlugins(root, { good: { 'dist/test/a.test.js': '1', 'tests/b.js': '1', 'node_modules/c/index.js': '1', '.git/d.json': '1', 'src/main.ts': '1', 'readme.md': '1' } });
+  t.equal(await digest(), before);
+  for (const file of ['dist/src/main.js', 'package.json', 'extensions/a.yaml', 'src/main/resources/extensions/b.yaml', 'lib/test.js']) {
+    const earlier = await digest();
+    await writePlugins(root, { good: { [file]: '{}' } });
+    t.not(await digest(), earlier, file);
+  }
 });
 
 t.test('names are given in the order in which folders are found', (t) => {

@@ -208,6 +208,15 @@ t.test('stored objects that an index function fails on are told at every start, 
   await last.close();
 });
 
+t.test('a version that package.json has otherwise is told, as long as it has', async (t) => {
+  const place = await placed(t, { good: { ...good, 'package.json': '{"version": "1.1.0"}' }, same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' }, odd: { 'plugin.yaml': manifestYaml('odd'), 'package.json': '{' } });
+  const stage = await open(t, place);
+  t.same(['good', 'same', 'odd'].map((name) => stage.conditions(name).map(({ type }) => type)), [['Ready', 'VersionsDiffer'], ['Ready'], ['Ready']]);
+  t.equal(stage.conditions('good')[1]?.message, 'plugin.yaml says 1.0.0, which counts, and package.json "1.1.0"');
+  t.ok(stage.logLines.some(({ level, fields }) => level === 'warn' && JSON.stringify(fields).includes('VersionsDiffer')));
+  await stage.close();
+});
+
 t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
   const looping = { 'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }), 'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");' };
   const place = await placed(t, { good, looping, needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) } });

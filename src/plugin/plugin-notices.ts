@@ -1,0 +1,40 @@
+import type { KeptChanges } from './applied-objects.ts';
+import type { Incarnation } from './incarnation.ts';
+import type { Notice } from './plugin-status.ts';
+import type { ReconcilerTrouble } from './reconciler-mounts.ts';
+
+type Running = {
+  readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;
+  readonly kept: KeptChanges;
+  /** Of its reconcilers. */
+  readonly troubles: readonly ReconcilerTrouble[];
+};
+
+/** What there is to know about a plugin that runs. */
+export function noticesOf({ incarnation, kept, troubles }: Running): readonly Notice[] {
+  return [...incarnation === undefined ? [] : loadedNotices(incarnation), ...keptNotices(kept), ...reconcilerNotices(troubles)];
+}
+
+function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>): readonly Notice[] {
+  const notices: Notice[] = [];
+  const ignored = definition.ignoredControllers.map((path) => JSON.stringify(path));
+  if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `never served, as they have no apiVersion: ${ignored.join(', ')}` });
+  if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
+    notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml says ${version}, which counts, and package.json ${JSON.stringify(packageVersion)}` });
+  }
+  const missing = [...unindexed].map(([type, { count, first, problem }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem ?? ''}`);
+  if (missing.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
+  return notices;
+}
+
+function keptNotices(kept: KeptChanges): readonly Notice[] {
+  const changed = [...kept].filter(([, changes]) => changes.length > 0).map(([object, changes]) => `${object}: ${changes.join(', ')}`);
+  return changed.length === 0 ? [] : [{ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by people and by the plugin, people's values stand: ${changed.join('; ')}` }];
+}
+
+function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
+  return (['ReconcilerStuck', 'ReconcilerFailing'] as const).flatMap((type): readonly Notice[] => {
+    const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
+    return messages.length === 0 ? [] : [{ type, reason: type, message: messages.join('; ') }];
+  });
+}
