@@ -41,7 +41,7 @@ export async function listPlugins(options: ConnectionOptions, surroundings: Surr
   const connection = await connect(options, surroundings);
   const answer = await connection.client.send({ method: 'GET', path: objectPath(connection) });
   const rows = listOf(answer, 'items')
-    .map((plugin) => [nameOf(plugin), versionOf(plugin), phaseOf(plugin), phaseOf(plugin) === 'started' ? '' : reasonOf(plugin)])
+    .map((plugin) => [nameOf(plugin), versionOf(plugin), phaseOf(plugin), troubleOf(plugin)])
     .sort(([left = ''], [right = '']) => left < right ? -1 : Number(left > right));
   surroundings.output.write(textTable(['NAME', 'VERSION', 'PHASE', 'REASON'], rows));
 }
@@ -127,7 +127,7 @@ function tell(done: string, plugin: Json, { output, notes }: Surroundings): void
 
 function describe(plugin: Json): string {
   const version = versionOf(plugin);
-  const reason = phaseOf(plugin) === 'started' ? '' : reasonOf(plugin);
+  const reason = troubleOf(plugin);
   return `${printable(phaseOf(plugin))}${version === '' ? '' : `, version ${printable(version)}`}${reason === '' ? '' : `: ${printable(reason)}`}`;
 }
 
@@ -149,6 +149,13 @@ function phaseOf(plugin: Json): string {
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
+}
+
+/** Why it does not run; of one that does, what there is to know: reconcilers that fail, changes that were kept. */
+function troubleOf(plugin: Json): string {
+  if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
+  const notices = listOf(plugin, 'status', 'conditions').filter((condition) => textOf(condition, 'type') !== 'Ready' && textOf(condition, 'status') === 'True');
+  return notices.map((notice) => [textOf(notice, 'type'), textOf(notice, 'message')].filter((part) => part !== undefined && part !== '').join(': ')).join('; ');
 }
 
 function reasonOf(plugin: Json): string {

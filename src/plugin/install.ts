@@ -69,8 +69,8 @@ export class Installer {
   async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
-      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well`);
-      if (this.#stored(name) !== undefined) return conflict(`the plugin ${name} is there already: it is upgraded at …/plugins/${name}/upgrade`);
+      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well, and is changed there`);
+      if (this.#stored(name) !== undefined) return conflict(`the plugin ${name} is there already: "ledgerplane plugin upgrade ${name} <file>" puts another version in its place`);
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
     });
   }

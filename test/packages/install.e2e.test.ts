@@ -204,9 +204,10 @@ t.test('what npm packs is installed and looked after from the command line', asy
     return { code, out: line.stdout(), err: line.stderr() };
   };
   t.same(await run('install', file), { code: 0, out: 'packed\n', err: 'installed packed: it is started, version 1.0.0\n' });
-  t.match(await run('install', file), { code: 1, out: '', err: /is there already.*\(409 AlreadyExists\)/u });
+  t.match(await run('install', file), { code: 1, out: '', err: /is there already: "ledgerplane plugin upgrade packed <file>" puts another version in its place \(409 AlreadyExists\)/u });
   t.match(await run('install', join(folder, 'nothing.tgz')), { code: 2, err: /cannot be read/u });
-  t.match(await run('list'), { code: 0, out: /^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\n/u });
+  t.equal((await install(server, tellerPackage('1.0.0', { module: 'export default { controllers: [{ path: "/nowhere", routes: [] }] };' }))).status, 201);
+  t.match(await run('list'), { code: 0, out: /^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\nteller +1\.0\.0 +started +ControllersIgnored: .*\/nowhere/u }, 'what there is to know of one that runs');
   t.same(await run('disable', 'packed'), { code: 0, out: 'packed\n', err: 'disabled packed: it is stopped, version 1.0.0: Disabled: spec.enabled is false\n' });
   t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: it is started/u });
   const next = join(folder, 'next.zip');
