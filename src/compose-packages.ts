@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ObjectModels } from '../projections/object-models.ts';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config.ts';
+import type { Execute } from './execute.ts';
 import type { PlatformRoute } from './http/fixed-routes.ts';
 import { pluginPackageRoutes } from './http/plugin-package-routes.ts';
 import type { EventLog } from './log/log.ts';
@@ -14,6 +15,8 @@ import { loadPlugin, type LoadDependencies } from './plugin/load-plugin.ts';
 import { packageBytesMax, packageInstallsMax } from './plugin/package-limits.ts';
 import { packageOf } from './plugin/package-store.ts';
 import { Packages } from './plugin/packages.ts';
+import { shippedProblems } from './plugin/shipped-problems.ts';
+import type { TypeRegistry } from './plugin/type-registry.ts';
 import { privateDir } from './data-dir.ts';
 
 export type PackageParts = {
@@ -31,6 +34,8 @@ export async function openPackages({ config, eventLog, models, clock }: PackageP
 }
 
 export type InstallParts = LoadDependencies & {
+  readonly execute: Execute;
+  readonly registry: TypeRegistry;
   readonly packages: Packages;
   readonly host: PluginHost;
   readonly models: ObjectModels;
@@ -44,11 +49,12 @@ export type Installs = {
 
 /** Where packages are taken in. */
 export function composeInstalls(parts: InstallParts): Installs {
-  const { packages, host, models, clock, domain } = parts;
+  const { packages, host, models, clock, domain, execute, registry } = parts;
   let isOpen = false;
   const installer = new Installer({
     domain, packages, host, clock, reader: models, changes: models, pluginKey: host.objects.key,
     load: async (folder, manifest) => loadPlugin({ folder, manifest, version: undefined }, parts),
+    shippedProblems: async (plugin, loaded) => shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
     write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });
   const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are still being started');

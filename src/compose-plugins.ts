@@ -65,7 +65,7 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });
-  const installs = composeInstalls({ ...edge, loggerOf, platformVersion, suspects, packages, host, models });
+  const installs = composeInstalls({ ...edge, execute, registry, loggerOf, platformVersion, suspects, packages, host, models });
   return { pluginRoutes, host, reconcilers, installs };
 }
 

@@ -45,6 +45,8 @@ export type Application = {
   readonly expects?: 'absent' | { readonly uid: string };
   /** The member of `spec` that whoever asks decides: what people made of it since does not stand. */
   readonly decides?: string;
+  /** Everything is checked, and nothing written. */
+  readonly dryRun?: boolean;
 };
 
 /** The annotation that remembers what was last applied of an object: the base of the next merge. */
@@ -158,9 +160,9 @@ function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-async function write({ type, subject, plugin, origin, cause }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
+async function write({ type, subject, plugin, origin, cause, dryRun = false }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
   const verb = command.type === 'create' ? 'create' : 'update';
-  return execute(type, command, { cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin, subject });
+  return execute(type, command, { cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun, fieldValidation: undefined, origin, subject });
 }
 
 /** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */

@@ -29,7 +29,7 @@ export type InstallHost = {
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
 /** What is to be there by then: whatever else is, is left as it is. */
-export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string } };
+export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string }; readonly dryRun?: boolean };
 
 export type InstallDependencies = {
   readonly domain: string;
@@ -40,6 +40,8 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
+  /** What keeps the objects that it ships from being applied. */
+  readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
   readonly clock: Clock;
 };
 
@@ -122,8 +124,10 @@ export class Installer {
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;
     const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
+    const problems = conflicts.length === 0 ? await this.#dependencies.shippedProblems(manifest.name, loaded) : [];
     await this.#end(loaded);
-    return conflicts.length === 0 ? loaded : conflict(conflicts.join('; '));
+    if (conflicts.length > 0) return conflict(conflicts.join('; '));
+    return problems.length === 0 ? loaded : invalid(problems.join('; '));
   }
 
   async #end({ definition: { stop } }: LoadedPlugin): Promise<void> {
@@ -134,6 +138,8 @@ export class Installer {
 
   async #put(archive: Uint8Array, { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> }, by: WriteRequest): Promise<InstallOutcome> {
     const { packages, write } = this.#dependencies;
+    const unwritable = await write(manifest, refOf(archive), { ...by, dryRun: true });
+    if (!unwritable.ok) return notWritten(unwritable);
     let ref: PackageRef;
     try {
       ref = await packages.keep(archive);
@@ -143,7 +149,7 @@ export class Installer {
     }
     await packages.adopt(staged, ref);
     const applied = await write(manifest, ref, by);
-    if (!applied.ok) return { ok: false, rejection: applied.rejection ?? { reason: 'unavailable', detail: applied.detail, retryAfterSeconds: 1 } };
+    if (!applied.ok) return notWritten(applied);
     return this.#settled(manifest.name);
   }
 
@@ -187,6 +193,10 @@ export class Installer {
     const { reader, pluginKey } = this.#dependencies;
     return reader.get(pluginKey, name);
   }
+}
+
+function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Refused {
+  return { ok: false, rejection: rejection ?? { reason: 'unavailable', detail, retryAfterSeconds: 1 } };
 }
 
 function invalid(detail: string): Refused {

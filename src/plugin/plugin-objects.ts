@@ -28,7 +28,7 @@ export type PluginWish = {
 };
 
 /** For whom it is done, where that is not the platform. */
-export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides'>>;
+export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
 
 /** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
 export class PluginObjects {

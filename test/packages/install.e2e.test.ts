@@ -80,6 +80,12 @@ t.test('a package is installed, serves, survives a restart, is upgraded, rolled 
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201, 'and it can be installed again');
 });
 
+const titled = 'export default { types: [{ group: "teller.example.com", version: "v1", kind: "Tale", singular: "tale", plural: "tales", schema: { type: "object", required: ["spec"], properties: { spec: { type: "object", required: ["title"], additionalProperties: false, properties: { title: { type: "string" } } } } } }] };';
+
+function tale(spec: string): string {
+  return `apiVersion: teller.example.com/v1\nkind: Tale\nmetadata: {name: one}\n${spec}\n`;
+}
+
 t.test('what is refused says why and leaves no trace', async (t) => {
   const server = await started(t);
   const before = await server.call('/readyz').then(async () => traces(server));
@@ -94,6 +100,10 @@ t.test('what is refused says why and leaves no trace', async (t) => {
     ['a platform that is too old', packageOf('bad', { more: '  requires: ">=99.0.0"\n' }), 422, /requires platform >=99/u],
     ['a module that does not load', tellerPackage('1.0.0', { module: 'throw new Error("broken at load")' }), 422, /broken at load/u],
     ['a reserved group', tellerPackage('1.0.0', { group: 'teller.svc.run' }), 422, /reserved/u],
+    ['a manifest that breaks a rule of the door', tellerPackage('1.0.0', { name: 'teller\n  labels: {"a b": "1"}' }), 422, /label/u],
+    ['an object that breaks its own type', tellerPackage('1.0.0', { module: titled, objects: tale('spec: {titel: 3}') }), 422, /extensions\/objects\.yaml: Tale one: spec\.title is required; .*spec\.titel is not known; is "title" meant\?/u],
+    ['an object that breaks the platform\'s', tellerPackage('1.0.0', { objects: 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: teller-x}\nrules: [{verbs: get}]\n' }), 422, /objects\.yaml: Role teller-x: rules\.0\.verbs must be of type array, is "get"/u],
+    ['an object that is named as none may be', tellerPackage('1.0.0', { objects: tale('spec: {}').replace('{name: one}', '{name: one, labels: {"a b": "1"}}') }), 422, /objects\.yaml: Tale one: metadata\.labels/u],
     ['another plugin\'s name', packageOf('example'), 409, /is in a folder of plugins/u],
     ['another plugin\'s type', tellerPackage('1.0.0', { module: 'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: "post", plural: "posts", schema: {} }] };' }), 422, /reserved/u],
   ];
@@ -106,6 +116,9 @@ t.test('what is refused says why and leaves no trace', async (t) => {
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is there already/u } });
   t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), { status: 409, body: { message: /the plugin teller has it/u } });
+  const ill = await upgrade(server, 'teller', tellerPackage('2.0.0', { module: titled, objects: `${tale('spec: {title: fine}')}---\n${tale('spec: {title: 3}').replace('one', 'two')}` }));
+  t.match(ill, { status: 422, body: { message: /extensions\/objects\.yaml: Tale two: spec\.title must be of type string, is 3$/u } }, 'by the type of the version that is sent');
+  t.match(await server.call(`${pluginPath}/teller`).then(async (response) => response.json()), { spec: { version: '1.0.0' }, status: { phase: 'started' } });
   t.match(await upgrade(server, 'teller', packageOf('other')), { status: 422, body: { message: /it is the plugin other, not teller/u } });
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), { status: 409, body: { message: /was not installed/u } });
