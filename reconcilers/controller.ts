@@ -6,6 +6,7 @@ import { DelayedKeys } from './delayed-keys.ts';
 import type { Leadership } from './lease.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from './reconcile-limits.ts';
+import { Step, type Term } from './step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export type ControllerOptions = {
@@ -18,8 +19,8 @@ export type ControllerOptions = {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly leadership: Leadership;
-  /** Reads the world and takes one step. `signal` aborts when this node leads no more, when this stops, and at the time limit. */
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Outcome> | Outcome;
+  /** Reads the world and takes one step. Its signal aborts when this node leads no more, when this stops, and at the time limit. */
+  readonly reconcile: (key: string, step: { readonly signal: AbortSignal }) => Promise<Outcome> | Outcome;
   /** Every key there is, read bit by bit. Keys that come and go meanwhile may be among them or not. */
   readonly keys: () => Iterable<string>;
   readonly timeLimitMs?: number;
@@ -30,10 +31,6 @@ export type ControllerOptions = {
   /** A key that had failed, or was held past its time, is well again or let go. */
   readonly onRecovered?: (key: string) => void;
 };
-
-/** The time this node leads, from one gain of the lead to its loss: with it everything is dropped but what is held. */
-type Term = { readonly failures: Map<string, number> };
-type Step = { readonly key: string; readonly term: Term; readonly abort: AbortController; isStuck: boolean };
 
 /**
  * Takes one step for each key that is enqueued, while this node leads: one at a time for a key, several keys at once, those
@@ -141,7 +138,7 @@ export class Controller implements Measured {
     this.#term = { failures: new Map() };
     this.#queue.clear();
     this.#delayed.clear();
-    for (const { abort } of this.#steps) abort.abort();
+    for (const step of this.#steps) step.abort();
   }
 
   async #read(keys: () => Iterable<string>, attempt: number): Promise<void> {
@@ -197,10 +194,10 @@ export class Controller implements Measured {
 
   /** What it answers resolves when the step has ended or is past its time; undefined: it has ended. */
   #begin(key: string): Promise<void> | undefined {
-    const step: Step = { key, term: this.#term, abort: new AbortController(), isStuck: false };
+    const step = new Step(key, this.#term);
     this.#steps.add(step);
     try {
-      const outcome = this.#options.reconcile(key, step.abort.signal);
+      const outcome = this.#options.reconcile(key, step);
       if (outcome instanceof Promise) return this.#limited(step, outcome);
       this.#end(step, outcome);
     } catch (error) {
@@ -229,7 +226,7 @@ export class Controller implements Measured {
     step.isStuck = true;
     this.#stuck += 1;
     this.counts.stuck += 1;
-    step.abort.abort();
+    step.abort();
     this.#options.onStuck?.(step.key);
     this.#tellIdle();
   }

@@ -5,7 +5,7 @@ export const ownerCycleObjectsMax = 1_000;
 /** When a step that is not permitted is tried again: who may hold what changes seldom. */
 export const forbiddenRetryMs = 60_000;
 /** Claims looked at at once, each a read or two of the log, and how many a second: they are only tidied. */
-export const claimConcurrencyMax = 4;
+export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;
 /** How often claims that were made since are looked through: those of writes that came to nothing show nowhere else. */
 export const claimSweepMs = 600_000;

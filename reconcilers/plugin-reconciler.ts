@@ -54,7 +54,7 @@ export class PluginReconciler {
     this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
     this.#controller = new Controller({
       name: `${plugin}/${reconciler.name}`, plugin, bound, concurrency: reconciler.concurrency, clock, leadership, timeLimitMs: reconcileStepMs,
-      reconcile: (name, signal) => this.#step(name, signal),
+      reconcile: (name, step) => this.#step(name, step),
       keys: () => reader.names(this.#type, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
       onError: (error, name, attempts) => { this.#failed(error, name, attempts); },
       onStuck: (name) => { this.#stuck(name); },
@@ -104,12 +104,13 @@ export class PluginReconciler {
     return trouble;
   }
 
-  #step(name: string, signal: AbortSignal): Outcome | Promise<Outcome> {
+  #step(name: string, step: { readonly signal: AbortSignal }): Outcome | Promise<Outcome> {
     const { reader, parse, clock, clientOf } = this.#dependencies;
     const stored = reader.get(this.#type, name);
     const answered: unknown = this.#reconciler.reconcile({
       name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin, () => this.#isOver),
-      time: new Date(clock.now()).toISOString(), signal, log: this.#log,
+      time: new Date(clock.now()).toISOString(), log: this.#log,
+      get signal() { return step.signal; },
     });
     if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
     // Whatever has a `then`, which is read once only: even a promise's may be somebody's own, and answer anything.

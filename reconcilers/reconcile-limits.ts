@@ -1,5 +1,5 @@
 /** Slots of steps that run at once, of platform and plugins together. */
-export const reconcileSlotsMax = 96;
+export const reconcileSlotsMax = 224;
 /** … of all plugins together: what is left is the platform's, however long theirs take. */
 export const reconcilePluginSlotsMax = 64;
 /** … of one plugin. */

@@ -140,7 +140,7 @@ export const watchGuardMs = 5_000;
 export const jsonPatchOperationsMax = 1_000;
 
 /** Objects removed at once. */
-export const collectorConcurrencyMax = 32;
+export const collectorConcurrencyMax = 128;
 /** How long a node leads after it sent a renewal, and how often it sends one: two may be lost before another node takes over. */
 export const leaseMs = 15_000;
 export const leaseRenewMs = 5_000;
@@ -184,7 +184,7 @@ export const watchStreamEndMs = 5_000;
 
 /** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
 export const deleteCollectionBatchObjectsMax = 256;
-export const deleteCollectionConcurrencyMax = 32;
+export const deleteCollectionConcurrencyMax = 64;
 /** How long a closing handshake may take before the connection is cut. */
 export const watchSocketCloseMs = 5_000;
 /** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */

@@ -60,7 +60,7 @@ export class Stage {
     this.bound = options.bound ?? new ReconcileBound(this.clock);
     this.controller = new Controller({
       name: 'test', concurrency: 3, clock: this.clock, leadership: this.lead, keys: typeof keys === 'function' ? keys : () => keys,
-      reconcile: async (key, signal) => this.#step(key, signal),
+      reconcile: async (key, { signal }) => this.#step(key, signal),
       onError: (error, key, attempts) => { this.errors.push({ error, key, attempts }); },
       onStuck: (key) => { this.stuck.push(key); },
       ...options, bound: this.bound,
