@@ -16,7 +16,8 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  'type-gone': { closeCode: 1012 },
+  // The server goes on, so the connection's end alone would not say why.
+  'type-gone': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
   failed: { closeCode: 1011, error: 'internal-error' },

@@ -179,18 +179,20 @@ void test('only a subprotocol that is known is confirmed', async (t) => {
   t.notMatch(head, /sec-websocket-protocol/iu);
 });
 
-void test('each end has its close code', async (t) => {
+void test('each end has its close code, and its ERROR before that', async (t) => {
   const server = await WatchServer.start(t);
-  const ends: readonly (readonly [number, string, () => void])[] = [
-    [4403, 'rights lost', () => { server.hub.recheck(() => false); }],
-    [1012, 'type gone', () => { server.hub.closeType(server.type.key); }],
+  const ends: readonly (readonly [code: number, what: string, end: () => void, status?: number])[] = [
+    [4403, 'rights lost', () => { server.hub.recheck(() => false); }, 403],
+    [1012, 'type gone', () => { server.hub.closeType(server.type.key); }, 503],
     [1000, 'timed out', () => { server.clock.advance(6_000); }],
     [1012, 'shutting down', () => { server.hub.closeAll(); }],
   ];
-  for (const [code, what, end] of ends) {
+  for (const [code, what, end, status] of ends) {
     const client = await new Client(server, 'timeoutSeconds=5').opened();
     end();
     t.equal(await client.closing(), code, what);
+    const errors = client.texts.map((text) => JSON.parse(text) as Event).filter(({ type }) => type === 'ERROR');
+    t.strictSame(errors.map(({ object }) => object.code), status === undefined ? [] : [status], what);
   }
   const refused = new Client(server);
   const [, res] = await once(refused.socket, 'unexpected-response') as [unknown, IncomingMessage];

@@ -180,6 +180,16 @@ void test('lost rights end a stream with the reason', async (t) => {
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
+void test('a type that is served no more ends a stream with a Status, whatever its form', async (t) => {
+  const server = await WatchServer.start(t);
+  const streams = [await open(server.url()), await open(server.url(), sse)];
+  server.hub.closeType(server.type.key);
+  for (const stream of streams) await stream.until(({ ended }) => ended === 'cleanly');
+  const told = streams.map(({ text }) => JSON.parse(/(?:^|data: )(\{"type":"ERROR".*\})\n/mu.exec(text)?.[1] ?? 'null') as unknown);
+  const error = { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'ServiceUnavailable', code: 503, message: `${server.type.key} is not served now` } };
+  t.match(told, [error, error]);
+});
+
 void test('too many watches are refused with 429', async (t) => {
   const server = await WatchServer.start(t);
   Object.defineProperty(server.hub, 'refusal', { value: () => 'too-many-watchers' });

@@ -72,6 +72,7 @@ t.test('watches end with 1012, and new code serves, of helpers too', async (t) =
   await writeFile(join(folder, 'lib', 'helper.mjs'), 'export const word = () => "second";\n');
   await answersWith(server, 'second', 'one');
   t.strictSame(await Promise.all(watches.map(ended)), transports.map((transport) => (transport === 'websocket' ? 1012 : 0)));
+  t.strictSame(watches.map(({ story }) => story.at(-1)), transports.map(() => 'ERROR Status 503'));
   t.equal(elsewhere.closed, undefined, 'another plugin\'s go on');
   await until(server, (_ready, phase) => phase === 'started');
   t.match(await (await server.call(`${goods}/shipped`)).json(), { spec: { color: 'red' } });
