@@ -12,7 +12,7 @@ export type ObjectMetadata = {
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
-/** What this object belongs to: once the last one is gone, so is this object (decision 3.5). */
+/** What this object belongs to: once the last one is gone, so is this object: the platform deletes it. */
 export type OwnerReference = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string; readonly blockOwnerDeletion?: boolean };
 
 /** An extension object as a plugin sees it; `Spec` and `Status` are the author's own types. */

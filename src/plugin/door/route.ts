@@ -73,7 +73,7 @@ export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => voi
 /** A WebSocket endpoint; authorized as a GET of its path, and again whenever roles change (then closed with 4403). */
 export type SocketDeclaration = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
 
-/** Routes under `/apis/<apiVersion>/<path>`; without an apiVersion it is ignored, with a warning (decision 9.5). */
+/** Routes under `/apis/<apiVersion>/<path>`; without an apiVersion it is never served, and the Plugin's condition `ControllersIgnored` names it. */
 export type ControllerDeclaration = {
   readonly apiVersion?: string;
   readonly path: string;
