@@ -1,5 +1,6 @@
-import type { Command } from '../command/command.ts';
-import { notFound } from '../command/refuse.ts';
+import { deepEqual } from '../base/json.ts';
+import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
+import { invalid, notFound } from '../command/refuse.ts';
 import type { Execute } from '../execute.ts';
 import type { StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
@@ -62,7 +63,11 @@ class OwnedReader implements ResourceReader {
 
 function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
   return async (type, command, context) => {
-    if (command.type === 'create' || command.type === 'collect') return execute(type, command, context);
+    if (command.type === 'collect') return execute(type, command, context);
+    if (command.type === 'create') {
+      const { metadata } = command.object;
+      return refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ?? execute(type, command, context);
+    }
     let stored = reader.get(type.key, command.name);
     if (stored === undefined) {
       // Another node may have made it a moment ago: the door says so, once this one has folded it.
@@ -72,8 +77,37 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
     }
     const identity = stored === undefined ? undefined : identityOf(stored);
     if (identity?.owner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
-    return execute(type, pinned(command, identity.uid), context);
+    const own = pinned(command, identity.uid);
+    return await changeRefused(type, own, { stored, execute, context }) ?? execute(type, own, context);
   };
+}
+
+/** What holds an object back and what it belongs to is for the platform and administrators to say, not for its owner. */
+const administered = ['finalizers', 'ownerReferences'] as const;
+
+type Change = { readonly stored: StoredObject | undefined; readonly execute: Execute; readonly context: WriteContext };
+
+/** What a patch comes to is known once it is tried; undefined: it leaves them as they are. */
+async function changeRefused(type: ResourceType, command: Command, { stored, execute, context }: Change): Promise<WriteOutcome | undefined> {
+  if (stored === undefined || (command.type !== 'patch' && command.type !== 'replace')) return undefined;
+  const tried = await execute(type, command, { ...context, dryRun: true });
+  return tried.ok ? refusedAs(type, tried.name, { after: storedObject(tried.bytes).metadata, before: storedObject(stored.bytes).metadata }) : tried;
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+function refusedAs(type: ResourceType, name: string, { after, before }: { readonly after: Metadata; readonly before: Metadata }): WriteOutcome | undefined {
+  const changed = administered.filter((member) => !deepEqual(listed(after[member]), listed(before[member])));
+  return changed.length === 0 ? undefined : invalid(type, name, changed.map((member) => ({ pointer: `/metadata/${member}`, detail: 'cannot be set by the user; leave it as it is or out' })));
+}
+
+function nameIn(metadata: unknown): string {
+  return isMembers(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+}
+
+/** None are none, however that is said. */
+function listed(value: unknown): unknown {
+  return value ?? [];
 }
 
 /** To the very object that was looked at: its name may be another's by the time the command is decided. */

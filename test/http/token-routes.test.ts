@@ -45,6 +45,29 @@ t.test('another\'s token is as little there as one that never was', async (t) =>
   for (const odd of ['Not_A_Name', '-', 'x'.repeat(300)]) t.equal((await server.as('alice')('GET', `${tokens}/${odd}`)).status, 404);
 });
 
+t.test('who holds a token back, and what it belongs to, is not its owner\'s to say', async (t) => {
+  const owners = [{ apiVersion: 'v1alpha1', kind: 'User', name: 'alice', uid: '1'.repeat(8) }];
+  for (const [member, value] of [['finalizers', ['example.com/hold']], ['ownerReferences', owners]] as const) {
+    const refused = await server.as('alice')('POST', tokens, { metadata: { name: 'held', [member]: value }, spec: {} });
+    t.match([refused.status, refused.body.errors], [422, [{ pointer: `/metadata/${member}`, detail: /cannot be set by the user/u }]]);
+    t.equal((await server.as('alice')('GET', `${tokens}/held`)).status, 404);
+  }
+  t.equal((await server.as('alice')('POST', tokens, { metadata: { name: 'free', finalizers: [], ownerReferences: null }, spec: {} })).status, 201, 'none are none');
+  const operations = { 'content-type': 'application/json-patch+json' };
+  for (const [body, headers] of [
+    [{ metadata: { finalizers: ['example.com/hold'] } }, merge], [{ metadata: { ownerReferences: owners } }, merge],
+    [[{ op: 'add', path: '/metadata/finalizers', value: ['example.com/hold'] }], operations],
+    [[{ op: 'copy', from: '/metadata', path: '/spec/x' }, { op: 'add', path: '/metadata/ownerReferences', value: owners }], operations],
+  ] as const) t.equal((await server.as('alice')('PATCH', `${tokens}/free`, body, headers)).status, 422, JSON.stringify(body));
+  t.match((await server.as('alice')('GET', `${tokens}/free`)).body.metadata, { version: 0 }, 'nothing was written');
+
+  const held = await server.as('admin')('PATCH', '/api/v1alpha1/personalaccesstokens/free', { metadata: { finalizers: ['example.com/audit'] } }, merge);
+  t.equal(held.status, 200, 'an administrator may');
+  t.equal((await server.as('alice')('PATCH', `${tokens}/free`, { metadata: { finalizers: null } }, merge)).status, 422);
+  const more = await server.as('alice')('PATCH', `${tokens}/free`, { metadata: { finalizers: ['example.com/audit'], labels: { 'example.com/a': 'b' } } }, merge);
+  t.match([more.status, more.body.metadata.finalizers], [200, ['example.com/audit']], 'as it is it may stand there');
+});
+
 t.test('a token that is confined to some roles leaves the account as it is', async (t) => {
   const confined = (await made('frank', 'confined', { roles: [] })).body.status.token as string;
   const whole = (await made('frank', 'whole')).body.status.token as string;
