@@ -63,19 +63,22 @@ export class AppliedObjects {
     return { ok: true, kept };
   }
 
-  /** Removes all it declared, and with `deleteData` all objects of its types. What could not be removed, and why. */
-  async erase(plugin: string, deleteData: boolean): Promise<readonly string[]> {
+  /**
+   * Removes all it declared, and with `deleteData` all objects of its types. What could not be removed, and why. It stops where
+   * `isOver`: another node that led may have ended it, and the plugin be there anew with objects of its own.
+   */
+  async erase(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
     const memory = this.#dependencies.objects.memory(plugin);
     const problems: (string | undefined)[] = [];
     for (const ref of memory.applied ?? []) {
       const type = this.#typeOf(ref, plugin, memory);
-      if (type === undefined) continue;
+      if (type === undefined || isOver()) continue;
       const state = appliedState(type, ref.name, this.#dependencies);
       if (state === 'ours' || state === 'changed') problems.push(await this.#remove(type, ref.name, plugin));
     }
     for (const names of deleteData ? memory.types : []) {
       const type = this.#ownType(names, plugin);
-      if (type !== undefined) problems.push(...await this.#eraseAll(type, plugin));
+      if (type !== undefined) problems.push(...await this.#eraseAll(type, plugin, isOver));
     }
     return problems.filter((problem) => problem !== undefined);
   }
@@ -130,10 +133,11 @@ export class AppliedObjects {
     return compiled.ok ? compiled.type : undefined;
   }
 
-  async #eraseAll(type: ResourceType, plugin: string): Promise<readonly string[]> {
+  async #eraseAll(type: ResourceType, plugin: string, isOver: () => boolean): Promise<readonly string[]> {
     const problems: string[] = [];
     let after: string | undefined;
     for (;;) {
+      if (isOver()) return problems;
       const names = this.#dependencies.namesOf(type.key, { after, limit: eraseBatchObjects });
       const results = await Promise.all(names.map(async (name) => this.#remove(type, name, plugin)));
       problems.push(...results.filter((problem) => problem !== undefined));
@@ -144,15 +148,19 @@ export class AppliedObjects {
 
   /**
    * Marks it; of a type that is not registered also takes it away: nobody serves such an object, so neither the collector nor
-   * whoever put a finalizer on it could see to it any more. Answers what was in the way.
+   * whoever put a finalizer on it could see to it any more. One of its name that came after it stays. Answers what was in the way.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
-    const marked = await this.#write(type, { type: 'delete', name, preconditions: {} }, plugin);
+    const stored = this.#dependencies.reader.get(type.key, name);
+    if (stored === undefined) return undefined;
+    const { uid } = metadataOf(stored.bytes);
+    const preconditions = typeof uid === 'string' ? { uid } : {};
+    const marked = await this.#write(type, { type: 'delete', name, preconditions }, plugin);
     if (!marked.ok) return this.#problem(type, name, marked);
     if (this.#dependencies.registry.byKey(type.key) !== undefined) return undefined;
-    const { finalizers, uid } = metadataOf(marked.bytes);
+    const { finalizers } = metadataOf(marked.bytes);
     if (finalizers !== undefined) {
-      const freed = await this.#write(type, { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: null } } }, part: 'main', preconditions: {} }, plugin);
+      const freed = await this.#write(type, { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: null } } }, part: 'main', preconditions }, plugin);
       if (!freed.ok) return this.#problem(type, name, freed);
     }
     const gone = await this.#write(type, { type: 'collect', name, uid: String(uid) }, plugin);

@@ -260,7 +260,8 @@ export class PluginHost {
     if (this.#plugins.get(name) !== plugin) return;
     this.#plugins.delete(name);
     if (wasThere) this.#folders.leaveOut(name);
-    // A folder that came back in this very moment.
+    // An object of its name that came as soon as its own went, or a folder that came back in this very moment.
+    if (this.#objects.wish(name) !== undefined) this.#enqueue(this.#known(name));
     else this.#filesChanged(name);
   }
 }

@@ -34,8 +34,8 @@ export class HostedPlugin {
   /** Why it does not run, as it is told. */
   failure: Failure | undefined;
   kept: KeptChanges = new Map();
-  /** Its object was there: gone later, it was deleted. */
-  wasThere = false;
+  /** Of its object, once that was there: gone later, or another, it was deleted. */
+  uid: JsonValue | undefined;
   /** Which files its object was last brought up to date with, and whether its objects are applied; by this node, leading. */
   ensuredDigest: string | undefined;
   isApplied = false;
@@ -59,6 +59,10 @@ export class HostedPlugin {
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  get wasThere(): boolean {
+    return this.uid !== undefined;
   }
 
   /** It runs what lies there now. */

@@ -20,6 +20,8 @@ export function uninstallFinalizer(domain: string): string {
 
 /** What a `Plugin` object wants, read at once. */
 export type PluginWish = {
+  /** Of the object: another one is another plugin's, whatever its name. */
+  readonly uid: JsonValue | undefined;
   readonly generation: JsonValue | undefined;
   readonly enabled: boolean;
   readonly isDeleted: boolean;
@@ -61,7 +63,7 @@ export class PluginObjects {
     const spec = objectIn(object, 'spec');
     const metadata = objectIn(object, 'metadata');
     return {
-      generation: metadata['generation'], enabled: spec['enabled'] !== false, isDeleted: metadata['deletionTimestamp'] !== undefined,
+      uid: metadata['uid'], generation: metadata['generation'], enabled: spec['enabled'] !== false, isDeleted: metadata['deletionTimestamp'] !== undefined,
       deleteData: spec['deleteData'] === true, package: packageOf(object),
     };
   }
@@ -79,38 +81,37 @@ export class PluginObjects {
     const object = this.#object(name);
     const next = memoryStatus(memory);
     if (object === undefined || deepEqual(memoryStatus(memoryOf(object)), next)) return true;
-    return this.#patch(name, { status: next }, 'status');
+    return this.#isDone(name, await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }));
   }
 
-  /** A report that says nothing new writes nothing. */
-  async report(name: string, report: PluginReport): Promise<void> {
+  /** A report that says nothing new writes nothing, and one about an object that is gone says nothing of the next of its name. */
+  async report(name: string, uid: JsonValue | undefined, report: PluginReport): Promise<void> {
     const before = this.#object(name);
-    if (before === undefined) return;
+    if (before === undefined || objectIn(before, 'metadata')['uid'] !== uid) return;
     const status = statusPatch(report, before, new Date(this.#dependencies.clock.now()).toISOString());
-    if (!isTold(status, before['status'])) await this.#patch(name, { status }, 'status');
+    if (isTold(status, before['status'])) return;
+    const outcome = await this.#write(name, { status }, { part: 'status', uid });
+    if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }
 
-  /** The last step of an uninstall: with this finalizer gone the collector removes the object. Finalizers of others stay. */
-  async letGo(name: string): Promise<boolean> {
+  /** The last step of the uninstall of this very object: with its finalizer gone the collector removes it. Finalizers of others stay. */
+  async letGo(name: string, uid: JsonValue | undefined): Promise<boolean> {
     const ours = uninstallFinalizer(this.#dependencies.domain);
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
       const finalizers = metadata['finalizers'];
-      if (!isArray(finalizers) || !finalizers.includes(ours)) return true;
+      if (metadata['uid'] !== uid || !isArray(finalizers) || !finalizers.includes(ours)) return true;
       const { resourceVersion } = metadata;
-      const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, 'main');
+      const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, { part: 'main', uid });
       // Somebody else wrote meanwhile: theirs is read, and kept.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
     }
     return false;
   }
 
-  async #patch(name: string, document: JsonObject, part: 'main' | 'status'): Promise<boolean> {
-    return this.#isDone(name, await this.#write(name, document, part));
-  }
-
-  async #write(name: string, document: JsonObject, part: 'main' | 'status'): Promise<WriteOutcome> {
-    const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: {} };
+  /** Of the object that was read, and no other. */
+  async #write(name: string, document: JsonObject, { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined }): Promise<WriteOutcome> {
+    const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: typeof uid === 'string' ? { uid } : {} };
     const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
     return this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
   }

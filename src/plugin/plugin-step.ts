@@ -109,17 +109,27 @@ export class PluginStep {
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // Gone for good, or another folder's by the same name: it is not made again.
-    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined;
+    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined && !this.#isAnother(plugin, wish);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
     plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
   }
 
   #seen(plugin: HostedPlugin): PluginWish | undefined {
     const wish = this.#dependencies.objects.wish(plugin.name);
-    plugin.wasThere ||= wish !== undefined;
+    plugin.uid ??= wish?.uid;
     plugin.seen = seenOf(wish);
     plugin.generation = wish?.generation;
     return wish;
+  }
+
+  /** Its object went; or it has none and no folder either. */
+  #isGone(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
+    return wish === undefined ? plugin.wasThere || plugin.folder === undefined : this.#isAnother(plugin, wish);
+  }
+
+  /** Its object went, and one of its name came. */
+  #isAnother({ uid }: HostedPlugin, wish: PluginWish): boolean {
+    return uid !== undefined && wish.uid !== uid;
   }
 
   async #ensure(plugin: HostedPlugin, ref: PackageRef | undefined): Promise<void> {
@@ -140,7 +150,7 @@ export class PluginStep {
   #wanted(plugin: HostedPlugin): Wanted {
     const { objects, keptOff } = this.#dependencies;
     const wish = objects.wish(plugin.name);
-    if (wish === undefined && (plugin.wasThere || plugin.folder === undefined)) return { kind: 'gone' };
+    if (this.#isGone(plugin, wish)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
     if (!this.isEnabled(plugin)) return { kind: 'off', failure: keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'PLUGINS_DISABLED names it: this server does not load it' } : undefined };
     const { refused, own } = plugin;
@@ -257,8 +267,10 @@ export class PluginStep {
     const { objects, applied, leadership, log } = this.#dependencies;
     const wish = objects.wish(plugin.name);
     if (!leadership.isLeader() || wish === undefined) return false;
-    const problems = await applied.erase(plugin.name, wish.deleteData);
-    const isDone = problems.length === 0 && await objects.letGo(plugin.name);
+    const isOver = (): boolean => objects.wish(plugin.name)?.uid !== plugin.uid;
+    const problems = await applied.erase(plugin.name, wish.deleteData, isOver);
+    const isDone = !isOver() && problems.length === 0 && await objects.letGo(plugin.name, plugin.uid);
+    if (isOver()) return false;
     plugin.retry?.cancel();
     if (isDone) {
       log.info('plugin uninstalled', { plugin: plugin.name });
@@ -276,5 +288,5 @@ export class PluginStep {
 
 /** Changes whenever what people want of it may have. */
 export function seenOf(wish: PluginWish | undefined): string {
-  return wish === undefined ? 'none' : `${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
+  return wish === undefined ? 'none' : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
 }

@@ -32,7 +32,7 @@ export class PluginTeller {
     const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name) }), version } : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = state === 'not-started' && plugin.incarnation === undefined;
-    await objects.report(name, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });
+    await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });
   }
 
   /** A step that is soon over is told by what it comes to; one that takes long also while it lasts, and how far it is. */

@@ -300,3 +300,74 @@ t.test('two nodes: the lead changes hands at each write', async (t) => {
     await first.close();
   }
 });
+
+/** Somebody comes to a door and waits there until it is opened. */
+class Door {
+  #arrive = (): void => undefined;
+  #open = (): void => undefined;
+  readonly arrival = new Promise<void>((resolve) => { this.#arrive = resolve; });
+  readonly #opening = new Promise<void>((resolve) => { this.#open = resolve; });
+
+  async wait(): Promise<void> {
+    this.#arrive();
+    await this.#opening;
+  }
+
+  open(): void {
+    this.#open();
+  }
+}
+
+async function settled(...nodes: readonly UninstallStage[]): Promise<void> {
+  const positions = (): string => nodes.map(({ stage }) => stage.reader.position()).join();
+  for (let before = ''; before !== positions();) {
+    before = positions();
+    await Promise.all(nodes.map(async (node) => node.settle()));
+  }
+}
+
+function isWhole(t: Test, { stage }: UninstallStage, when: string): void {
+  t.strictSame(left(stage, goods), ['one', 'own', 'two'], when);
+  for (const name of ['one', 'own', 'two']) t.notMatch(stage.object(goods, name), { metadata: { deletionTimestamp: String } }, `${name}, ${when}`);
+  t.match(stage.object(plugins, 'good'), { metadata: { finalizers: [`plugin.${domain}/uninstall`] }, status: { phase: 'started' } }, when);
+  t.strictSame(stage.host.plugins(), [{ name: 'good', phase: 'started', failure: undefined }], when);
+}
+
+const own = async (stage: Stage): Promise<void> => stage.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
+
+t.test('two nodes: what is there anew while the one that led still removes is left alone', async (t) => {
+  let isDone = false;
+  for (let writes = 0; !isDone; writes += 1) {
+    const { root, dataDir } = await given(t);
+    const leads = [new Lead(), new Lead(false)] as const;
+    const budget = { writes: Infinity };
+    const door = new Door();
+    const first = await UninstallStage.open(t, {
+      dataDir, extra: [root],
+      guard: (execute) => async (type, command, context) => {
+        if (budget.writes === 0) await door.wait();
+        budget.writes -= 1;
+        return execute(type, command, context);
+      },
+    }, leads[0]);
+    const second = await UninstallStage.open(t, { dataDir: await temporaryFolder(t), extra: [root], log: first.stage.log }, leads[1]);
+    await own(first.stage);
+    budget.writes = writes;
+    await deleted(first.stage, true);
+    isDone = await Promise.race([door.arrival.then(() => false), first.settle().then(() => true)]);
+    if (!isDone) {
+      leads[0].give(false);
+      leads[1].give(true);
+      await settled(second);
+      t.strictSame([left(second.stage, plugins), left(second.stage, goods)], [[], []]);
+      await second.stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
+      await settled(second);
+      await own(second.stage);
+      door.open();
+      await settled(first, second);
+      for (const node of [first, second]) isWhole(t, node, `held at write ${String(writes)}`);
+    }
+    await second.close();
+    await first.close();
+  }
+});
