@@ -6,10 +6,11 @@ import type { TypeKey } from '../src/resource/index-entry.ts';
 import { typeKeyOf } from '../src/resource/type-declaration.ts';
 import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
+import { FailureLines } from './failure-lines.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
-import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileLinesPerSecondMax, reconcileStepMs, reconcileStopMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
+import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileStepMs, reconcileStopMs, reconcileWatchedNamesMax } from './reconcile-limits.ts';
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
@@ -36,8 +37,7 @@ export class PluginReconciler {
   readonly #watches: readonly { readonly key: TypeKey; readonly names: MountedReconciler['watches'][number]['names'] }[];
   /** Names that failed often, a few of them, and how. */
   readonly #failing = new Map<string, string>();
-  /** Lines told in the second that began then, and what was left out since. */
-  #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
+  readonly #lines: FailureLines;
   /** Until all names are looked at, as it could not be told which ones a change concerns. */
   #all: Timer | undefined;
   #isStopping = false;
@@ -50,6 +50,7 @@ export class PluginReconciler {
     this.#reconciler = reconciler;
     this.#dependencies = dependencies;
     this.#log = dependencies.loggerOf(plugin);
+    this.#lines = new FailureLines(clock, (message, fields) => { this.#log.error(message, { reconciler: reconciler.name, ...fields }); });
     this.#type = typeKeyOf(reconciler.type.group, reconciler.type.plural);
     this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
     this.#controller = new Controller({
@@ -95,12 +96,12 @@ export class PluginReconciler {
     const [stuck, ...more] = this.#controller.stuck;
     if (stuck !== undefined) {
       const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
-      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `reconciler ${reconciler} has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
+      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `it has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
     }
     // What failed while this node led before is forgotten with that.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
-    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `reconciler ${reconciler} fails for ${failing[0]}: ${failing[1]}` });
+    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `it fails for ${failing[0]}: ${failing[1]}` });
     return trouble;
   }
 
@@ -124,7 +125,7 @@ export class PluginReconciler {
       try {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
-        this.#tell('what a change concerns could not be told', { changed: change.name, error: describeError(error).stack });
+        this.#lines.tell('what a change concerns could not be told', { changed: change.name, error: describeError(error).stack });
         this.#concernAll();
       }
     }
@@ -145,30 +146,15 @@ export class PluginReconciler {
       return;
     }
     const { message, stack } = describeError(error);
-    this.#tell('a reconciler failed', { name, attempts, error: stack });
+    this.#lines.failed('a reconciler failed', { key: name, attempts }, () => ({ name, attempts, error: stack }));
     if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;
     this.#failing.set(name, message.slice(0, reconcileErrorLengthMax));
     this.#dependencies.onHealth();
   }
 
   #stuck(name: string): void {
-    if (this.#isStopping) this.#tell('a reconciler did not end when it was stopped', { name, limitMs: reconcileStopMs });
-    else this.#tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
+    if (this.#isStopping) this.#lines.tell('a reconciler did not end when it was stopped', { name, limitMs: reconcileStopMs });
+    else this.#lines.tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
     this.#dependencies.onHealth();
-  }
-
-  /** A few lines a second: a hundred thousand names may fail at once. */
-  #tell(message: string, fields: Readonly<Record<string, unknown>>): void {
-    const { clock } = this.#dependencies;
-    const now = clock.monotonic();
-    if (now - this.#told.sinceMs >= 1_000) this.#told = { sinceMs: now, lines: 0, leftOut: this.#told.leftOut };
-    if (this.#told.lines >= reconcileLinesPerSecondMax) {
-      this.#told.leftOut += 1;
-      return;
-    }
-    const { leftOut } = this.#told;
-    this.#told.lines += 1;
-    this.#told.leftOut = 0;
-    this.#log.error(message, { reconciler: this.#reconciler.name, ...fields, ...(leftOut === 0 ? {} : { leftOut }) });
   }
 }

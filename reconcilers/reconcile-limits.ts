@@ -34,6 +34,9 @@ export const reconcileErrorLengthMax = 512;
 export const reconcileHealthToldMs = 1_000;
 /** Lines a second in which one reconciler's failures are told. */
 export const reconcileLinesPerSecondMax = 10;
+/** How soon a failure of a key that was well in between is told again, and of how many keys that is known. */
+export const reconcileFailureToldMs = 60_000;
+export const reconcileFailuresKnownMax = 1_024;
 /** A plugin's `again` waits at least this, and its timers no longer than a month. */
 export const reconcileAgainMsMin = 10;
 export const reconcileAgainMsMax = 2_678_400_000;

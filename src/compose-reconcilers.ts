@@ -5,6 +5,7 @@ import type { ReconcileBound } from '../reconcilers/bound.ts';
 import { Bindings } from '../reconcilers/bindings.ts';
 import { Claims } from '../reconcilers/claims.ts';
 import { Collector } from '../reconcilers/collector.ts';
+import { FailureLines } from '../reconcilers/failure-lines.ts';
 import type { Leadership } from '../reconcilers/lease.ts';
 import { OwnerReferences } from '../reconcilers/owner-references.ts';
 import { RoleHealth } from '../reconcilers/role-health.ts';
@@ -46,7 +47,10 @@ export type Reconcilers = {
 function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: ReconcilerParts) {
   return {
     changes: models, reader: models, execute, bound, leadership, clock, uuid: randomUUID,
-    told: (what: string) => (error: unknown, key: string): void => { log.error(what, { key, error: String(error) }); },
+    told: (what: string) => {
+      const lines = new FailureLines(clock, (message, fields) => { log.error(message, fields); });
+      return (error: unknown, key: string, attempts = 1): void => { lines.failed(what, { key, attempts }, () => ({ key, attempts, error: String(error) })); };
+    },
   };
 }
 

@@ -1,0 +1,50 @@
+import t from 'tap';
+
+import { FailureLines } from '../../reconcilers/failure-lines.ts';
+import { reconcileFailuresKnownMax, reconcileFailureToldMs, reconcileLinesPerSecondMax } from '../../reconcilers/reconcile-limits.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+function stage(): { readonly clock: FakeClock; readonly lines: (readonly [message: string, fields: Readonly<Record<string, unknown>>])[]; readonly failed: (key: string, attempts: number) => number } {
+  const clock = new FakeClock();
+  const lines: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
+  const told = new FailureLines(clock, (message, fields) => { lines.push([message, fields]); });
+  const failed = (key: string, attempts: number): number => {
+    const before = lines.length;
+    told.failed('failed', { key, attempts }, () => ({ key, attempts }));
+    return lines.length - before;
+  };
+  return { clock, lines, failed };
+}
+
+t.test('of failures in a row the first, second, fourth, eighth … are told', async (t) => {
+  const { clock, lines, failed } = stage();
+  for (let attempts = 1; attempts <= 100; attempts += 1) {
+    failed('a', attempts);
+    clock.advance(30_000);
+  }
+  t.strictSame(lines.map(([, { attempts }]) => attempts), [1, 2, 4, 8, 16, 32, 64]);
+});
+
+t.test('a failure that passes and comes back is told once a minute, and then from its start', async (t) => {
+  const { clock, failed } = stage();
+  t.equal(failed('a', 1), 1);
+  for (let again = 0; again < 59; again += 1) {
+    clock.advance(1_000);
+    t.equal(failed('a', 1), 0);
+  }
+  t.equal(failed('b', 1), 1, 'another key is told at once');
+  clock.advance(reconcileFailureToldMs - 59_000);
+  t.equal(failed('a', 1), 1);
+  t.equal(failed('a', 2), 1, 'it goes on: as any that fails in a row');
+});
+
+t.test('of many keys a few lines a second, and the next line says how many were left out', async (t) => {
+  const { clock, lines, failed } = stage();
+  for (let key = 0; key < reconcileFailuresKnownMax * 2; key += 1) failed(`k-${String(key)}`, 1);
+  t.equal(lines.length, reconcileLinesPerSecondMax);
+  clock.advance(1_000);
+  failed('another', 1);
+  t.strictSame(lines.at(-1)?.[1], { key: 'another', attempts: 1, leftOut: reconcileFailuresKnownMax * 2 - reconcileLinesPerSecondMax });
+  clock.advance(1_000);
+  t.equal(failed('k-0', 1), 1, 'only those told last are known');
+});
