@@ -87,6 +87,42 @@ t.test('refusals reject with the edge\'s word and status', async (t) => {
   await stage.close();
 });
 
+t.test('a status of its own is written by patchStatus alone, on what it was read from', async (t) => {
+  const root = await temporaryFolder(t);
+  const kept = { ...goods, group: 'kept.example', plural: 'kept' };
+  await writePlugins(root, {
+    good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') },
+    kept: { 'plugin.yaml': manifestYaml('kept', { main: 'main.mjs' }), 'main.mjs': moduleText('kept').replace('indexes:', 'statusSubresource: true, indexes:') },
+  });
+  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  const asked: string[] = [];
+  const client = clientOf(stage, (request) => {
+    asked.push(`${request.verb} ${request.path}`);
+    return request.name === 'forbidden' ? { allowed: false, reason: 'not you' } : { allowed: true };
+  });
+  const made = await client.create(kept, { metadata: { name: 'a' }, spec: { color: 'red' }, status: { phase: 'claimed' } });
+  t.equal(made['status'], undefined, 'nobody is born with one');
+  const told = await client.patchStatus(kept, 'a', { status: { phase: 'ready', seen: 1 }, spec: { color: 'green' } }, { resourceVersion: made.metadata.resourceVersion });
+  t.match(told, { metadata: { version: 1, generation: 1 }, spec: { color: 'red' }, status: { phase: 'ready', seen: 1 } });
+  t.same((await client.patchStatus(kept, 'a', { status: { seen: null } }))['status'], { phase: 'ready' }, 'a merge patch');
+  const last = await client.patch(kept, 'a', { spec: { color: 'blue' }, status: { phase: 'lost' } });
+  t.match(last, { metadata: { version: 3, generation: 2 }, spec: { color: 'blue' }, status: { phase: 'ready' } });
+  t.match(await client.patchStatus(kept, 'a', { status: { phase: 'ready' } }), { metadata: { version: 3 } }, 'what is so already is not written');
+  t.same(asked, ['create /apis/kept.example/v1/kept', ...['/status', '/status', '', '/status'].map((part) => `patch /apis/kept.example/v1/kept/a${part}`)]);
+
+  const table: readonly (readonly [() => Promise<unknown>, number, string])[] = [
+    [async () => client.patchStatus(kept, 'a', { status: { phase: 'late' } }, { resourceVersion: told.metadata.resourceVersion }), 409, 'Conflict'],
+    [async () => client.patchStatus(kept, 'a', { status: { phase: 'late' } }, { uid: 'other' }), 409, 'Conflict'],
+    [async () => client.patchStatus(kept, 'nobody', { status: {} }), 404, 'NotFound'],
+    [async () => client.patchStatus(kept, 'forbidden', { status: {} }), 403, 'Forbidden'],
+    [async () => client.patchStatus(goods, 'a', { status: {} }), 400, 'BadRequest'],
+  ];
+  for (const [call, status, reason] of table) await t.rejects(call(), { name: 'ClientError', status, reason });
+  await t.rejects(client.patchStatus(goods, 'a', { status: {} }), { message: /goods\.goods\.example has no status subresource/u });
+  t.same(await client.get(kept, 'a'), last, 'what was refused changed nothing');
+  await stage.close();
+});
+
 t.test('a caller\'s client is judged by the caller\'s rights, request by request', async (t) => {
   const stage = await staged(t);
   const asked: string[] = [];

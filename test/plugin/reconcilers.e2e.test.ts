@@ -1,10 +1,12 @@
 /** A plugin's reconcilers on a real server. */
-import { setTimeout as passes } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as passes } from 'node:timers/promises';
 
 import t from 'tap';
 import type { Test } from 'tap';
 
+import { reconcileStepMs } from '../../reconcilers/reconcile-limits.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { StoppedTime } from '../support/stopped-time.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from './host-stage.ts';
 
 const type = (plural: string): string => `{ group: 'goods.example', version: 'v1', plural: '${plural}' }`;
@@ -23,7 +25,7 @@ export default {
     async reconcile({ name, object, pluginClient, log }) {
       seen.push(name);
       if (object === undefined) return { type: 'settled' };
-      if (object.spec.hangs) return new Promise(() => {});
+      if (object.spec.hangs) return new Promise((resolve) => { globalThis.reconcilerEnds = resolve; });
       if (object.spec.rubbish && !fails.has(name)) { fails.set(name, 1); return { type: 'sideways' }; }
       if (object.spec.fails > (fails.get(name) ?? 0)) { fails.set(name, (fails.get(name) ?? 0) + 1); throw new Error('not yet'); }
       const goods = await pluginClient.list(${type('goods')});
@@ -36,16 +38,20 @@ export default {
   }],
 };
 `;
-const shared = globalThis as unknown as { reconcilerSteps: string[]; reconcilerFails: Map<string, number> };
+const shared = globalThis as unknown as { reconcilerSteps: string[]; reconcilerFails: Map<string, number>; reconcilerEnds: () => void };
 const shops = '/apis/goods.example/v1/shops';
 const goods = '/apis/goods.example/v1/goods';
 
-async function serving(t: Test, lines: string[] = []): Promise<TestServer> {
+async function pluggedIn(t: Test): Promise<Readonly<Record<string, string>>> {
   const root = await temporaryFolder(t);
   await writePlugins(root, { shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': moduleText } });
   shared.reconcilerSteps = [];
   shared.reconcilerFails = new Map();
-  return startTestServer({ environment: { PLUGINS_DIRS: root }, logLines: { write: (line) => { lines.push(line); } } });
+  return { PLUGINS_DIRS: root };
+}
+
+async function serving(t: Test, lines: string[] = []): Promise<TestServer> {
+  return startTestServer({ environment: await pluggedIn(t), logLines: { write: (line) => { lines.push(line); } } });
 }
 
 type Shop = { readonly metadata: { readonly version: number }; readonly status?: { readonly count: number } };
@@ -101,19 +107,34 @@ t.test('status follows what is, over changes of other types, and its own writes 
   t.equal((await shop(again, 'a')).metadata.version, version, 'and appends nothing');
 });
 
-t.test('what throws, answers rubbish or never ends is told, and is in nobody\'s way', async (t) => {
-  const lines: string[] = [];
-  const server = await serving(t, lines);
-  t.teardown(() => server.remove());
+t.test('what never ends is shown in the Plugin\'s status, and is in nobody\'s way', async (t) => {
+  const { server, clock } = await StoppedTime.start(t, { environment: await pluggedIn(t) });
+  type Condition = { readonly type: string; readonly status: string; readonly message: string };
+  const told = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
+    for (;;) {
+      const { status } = await (await server.call('/apis/plugin.svc.run/v1alpha1/plugins/shop')).json() as { readonly status: { readonly phase: string; readonly conditions: readonly Condition[] } };
+      if (holds(status.conditions)) return status.conditions;
+      if (status.phase !== 'started') throw new Error(`it is ${status.phase}`);
+      clock.advance(20);
+    }
+  };
+  const patched = async (spec: object): Promise<void> => {
+    t.equal((await server.call(`${shops}/hanging`, { method: 'PATCH', body: JSON.stringify({ spec }), headers: { 'content-type': 'application/merge-patch+json' } })).status, 200);
+  };
   await make(server, shops, 'hanging', { hangs: true });
-  await make(server, shops, 'odd', { rubbish: true });
-  while (!shared.reconcilerSteps.includes('hanging')) await passes(5);
-  const patched = await server.call(`${shops}/hanging`, { method: 'PATCH', body: JSON.stringify({ spec: { more: 1 } }), headers: { 'content-type': 'application/merge-patch+json' } });
-  t.equal(patched.status, 200);
-  t.equal((await server.call(`${shops}/hanging`)).status, 200);
-  await passes(50);
+  while (!shared.reconcilerSteps.includes('hanging')) await nextTurn();
+  await make(server, shops, 'next', {});
+  await patched({ hangs: false });
+  t.notOk(shared.reconcilerSteps.includes('next'), 'one at once, unless it says more');
+  clock.advance(reconcileStepMs);
+  const stuck = await told((conditions) => conditions.length > 1);
+  t.match(stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'), { status: 'True', message: /^shops\.goods\.example: it has not ended for hanging within 60 s$/u });
+  t.match(stuck.find(({ type: condition }) => condition === 'Ready'), { status: 'True' });
+  await counts(server, 'next', 0);
   t.equal(shared.reconcilerSteps.filter((name) => name === 'hanging').length, 1, 'no second step of a name');
-  t.notOk(shared.reconcilerSteps.includes('odd'), 'one at once, unless it says more');
+  shared.reconcilerEnds();
+  t.strictSame((await told((conditions) => conditions.length === 1)).map(({ type: condition }) => condition), ['Ready']);
+  await counts(server, 'hanging', 0);
 });
 
 t.test('a throw is tried again until it succeeds', async (t) => {
@@ -127,7 +148,7 @@ t.test('a throw is tried again until it succeeds', async (t) => {
   await counts(server, 'odd', 0);
   t.equal(shared.reconcilerFails.get('late'), 3);
   const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ plugin, level }) => plugin === 'shop' && level === 50);
-  t.match(told.filter(({ name }) => name === 'late'), [{ attempts: 1, error: /not yet/u }, { attempts: 2 }, { attempts: 3 }]);
+  t.match(told.filter(({ name }) => name === 'late'), [{ attempts: 1, error: /not yet/u }, { attempts: 2 }]);
   t.match(told.find(({ name }) => name === 'odd'), { error: /reconcile must answer/u });
   t.match(told.find(({ changed }) => changed === 'nowhere'), { error: /no shop/u });
 });
