@@ -1,20 +1,16 @@
-import type { Clock } from '../src/base/clock.ts';
-import type { Execute } from '../src/execute.ts';
 import { decodeEvent } from '../src/log/event-codec.ts';
 import { streamName, streamRevision, type EventLog, type LogPosition } from '../src/log/log.ts';
-import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { Change } from '../src/read/objects.ts';
 import type { JsonObject, JsonValue, ResourceObject } from '../src/resource/object.ts';
-import { indexOf } from '../src/resource/list-query.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import { bindFields } from '../src/resource/order.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
-import type { Leadership } from './lease.ts';
 import { again, settled, type Outcome } from './outcome.ts';
 import { accountConcurrencyMax, userEventsPerRead } from './platform-limits.ts';
+import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
@@ -28,20 +24,12 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
  * to the very state of the binding it read, and a mark stays. The finalizer is taken away on the absence of bindings: one
  * that another node wrote a moment ago is as one written a moment later, for a name that is about to be free.
  */
-export type BindingsDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
+export type BindingsDependencies = PlatformDependencies & {
   readonly log: Pick<EventLog, 'readStream'>;
-  readonly execute: Execute;
   readonly users: ResourceType;
   readonly roleBindings: ResourceType;
   /** What keeps a marked user. */
   readonly finalizer: string;
-  readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, key: string) => void;
 };
 
 export class Bindings {
@@ -78,11 +66,9 @@ export class Bindings {
 
   *#keys(): Iterable<string> {
     const { reader, users, roleBindings } = this.#dependencies;
-    const index = indexOf(users.indexes, 'metadata.deletionTimestamp');
-    if (index !== undefined) yield* reader.names(users.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
-    for (const name of reader.names(roleBindings.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
-      const stored = reader.get(roleBindings.key, name);
-      const binding = stored === undefined ? undefined : storedObject(stored.bytes);
+    yield* markedOf(reader, users);
+    for (const name of namesOf(reader, roleBindings)) {
+      const binding = readObject(reader, roleBindings, name)?.object;
       if (binding !== undefined) yield* userNames(binding).filter((user) => this.#isGone(user) || this.#isYounger(user, binding));
     }
   }
@@ -103,13 +89,13 @@ export class Bindings {
 
   /** There is such a user, made after the binding was: it may have been somebody else's. Stamps never run backwards within what was folded. */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
-    const made = nameProblem(user) === undefined ? this.#read(this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
+    const made = nameProblem(user) === undefined ? readObject(this.#dependencies.reader, this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
     return made !== undefined && metadata.creationTimestamp <= made;
   }
 
   async #reconcile(user: string): Promise<Outcome> {
     const { finalizer, users } = this.#dependencies;
-    const read = this.#read(users, user);
+    const read = readObject(this.#dependencies.reader, users, user);
     const bound = this.#bindingsOf(user);
     if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user, bound));
     if (bound.length > 0) return this.#remove(user, bound);
@@ -152,14 +138,8 @@ export class Bindings {
     const { reader, roleBindings } = this.#dependencies;
     const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
     if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
-    const names = reader.names(roleBindings.key, { selection: { labels: [], fields: bound.requirements }, sort: [], window: { kind: 'all' } });
-    return names.map((name) => this.#read(roleBindings, name)).filter((read) => read !== undefined)
+    return namesOf(reader, roleBindings, bound.requirements).map((name) => readObject(reader, roleBindings, name)).filter((read) => read !== undefined)
       .filter(({ object }) => object.metadata.deletionTimestamp === undefined && subjectsOf(object).some((subject) => isUser(subject, user)));
-  }
-
-  #read(type: ResourceType, name: string): Read | undefined {
-    const stored = this.#dependencies.reader.get(type.key, name);
-    return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
   }
 }
 

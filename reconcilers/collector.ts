@@ -1,16 +1,11 @@
 import { actorOf, type Subject } from '../src/command/subject.ts';
-import type { Clock } from '../src/base/clock.ts';
-import type { Execute } from '../src/execute.ts';
 import { collectorConcurrencyMax } from '../src/limits.ts';
-import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { Change } from '../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
-import { indexOf } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
-import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
-import type { Leadership } from './lease.ts';
 import { refused, settled, type Outcome } from './outcome.ts';
+import { markedOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
  * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). It gets keys, reads the world
@@ -22,18 +17,10 @@ import { refused, settled, type Outcome } from './outcome.ts';
  */
 const subject: Subject = { kind: 'platform', part: 'collector' };
 
-export type CollectorDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
-  readonly execute: Execute;
+export type CollectorDependencies = PlatformDependencies & {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   /** Types whose indexes are ready. */
   readonly serving: () => readonly ResourceType[];
-  readonly bound: ReconcileBound;
-  readonly leadership: Leadership;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, key: string) => void;
 };
 
 export class Collector {
@@ -80,10 +67,7 @@ export class Collector {
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
     for (const type of types) {
-      const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-      if (index === undefined || !serving().includes(type)) continue;
-      const names = reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
-      for (const name of names) yield `${type.key}/${name}`;
+      if (serving().includes(type)) for (const name of markedOf(reader, type)) yield `${type.key}/${name}`;
     }
   }
 
@@ -92,11 +76,11 @@ export class Collector {
     const slash = key.indexOf('/');
     const name = key.slice(slash + 1);
     const type = types(typeKey(key.slice(0, slash)));
-    const stored = type === undefined ? undefined : reader.get(type.key, name);
-    if (type === undefined || stored === undefined) return settled;
-    const { metadata } = storedObject(stored.bytes);
+    const read = type === undefined ? undefined : readObject(reader, type, name);
+    if (read === undefined) return settled;
+    const { metadata } = read.object;
     if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return settled;
-    const outcome = await execute(type, { type: 'collect', name, uid: metadata.uid }, {
+    const outcome = await execute(read.type, { type: 'collect', name, uid: metadata.uid }, {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
     if (outcome.ok) return settled;

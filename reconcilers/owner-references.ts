@@ -1,21 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Clock } from '../src/base/clock.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../src/command/propagation.ts';
-import type { Execute } from '../src/execute.ts';
-import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { Change } from '../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
-import { indexOf } from '../src/resource/list-query.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
 import { judgeDependent, type Dependent, type OwnerState, type Step } from './dependent-judgement.ts';
-import type { Leadership } from './lease.ts';
 import { settled, type Outcome } from './outcome.ts';
 import { ownerConcurrencyMax, ownerCycleObjectsMax } from './platform-limits.ts';
+import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
@@ -29,20 +25,12 @@ import { Referrers } from './referrers.ts';
  * stays; and a marked object gets no finalizer back. The one thing decided on absence is that a marked owner has no dependents
  * left: one that another node made a moment ago finds its owner gone later, as one made a moment after the owner went would.
  */
-export type OwnerReferencesDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
-  readonly execute: Execute;
+export type OwnerReferencesDependencies = PlatformDependencies & {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   /** Whatever its version: a type is known by group and kind. */
   readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
   /** Types whose indexes are ready. */
   readonly serving: () => readonly ResourceType[];
-  readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, key: string) => void;
 };
 
 /** As an answer holds it: a key of JSON is written one way only. Elsewhere in an object it is a false alarm, and no more. */
@@ -110,7 +98,7 @@ export class OwnerReferences {
     const { reader, bound, onError } = this.#dependencies;
     if (!this.#isServed(type)) return;
     try {
-      for (const name of reader.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
+      for (const name of namesOf(reader, type)) {
         const stored = reader.get(type.key, name);
         if (stored !== undefined && this.#take(`${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
@@ -132,11 +120,7 @@ export class OwnerReferences {
 
   /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
   *#marked(type: ResourceType): Iterable<string> {
-    if (!this.#isServed(type)) return;
-    const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-    if (index === undefined) return;
-    const names = this.#dependencies.reader.names(type.key, { selection: { labels: [], fields: [{ index, operator: 'exists' }] }, sort: [], window: { kind: 'all' } });
-    for (const name of names) yield `${type.key}/${name}`;
+    if (this.#isServed(type)) for (const name of markedOf(this.#dependencies.reader, type)) yield `${type.key}/${name}`;
   }
 
   #isServed(type: ResourceType): boolean {
@@ -218,8 +202,7 @@ export class OwnerReferences {
     const { reader, types } = this.#dependencies;
     const slash = key.indexOf('/');
     const type = types(typeKey(key.slice(0, slash)));
-    const stored = type === undefined ? undefined : reader.get(type.key, key.slice(slash + 1));
-    return type === undefined || stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+    return type === undefined ? undefined : readObject(reader, type, key.slice(slash + 1));
   }
 
   #stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {

@@ -1,19 +1,16 @@
 import { roleOf } from '../src/access/role-object.ts';
 import type { Role } from '../src/access/role.ts';
-import type { Clock } from '../src/base/clock.ts';
-import type { Execute } from '../src/execute.ts';
 import { nameLengthMax } from '../src/limits.ts';
-import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
+import type { Change } from '../src/read/objects.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
-import type { Leadership } from './lease.ts';
 import { again, settled, type Outcome } from './outcome.ts';
 import { accountConcurrencyMax, missingRoleGraceMs, missingRolesShownMax } from './platform-limits.ts';
+import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
@@ -25,18 +22,10 @@ import { Referrers } from './referrers.ts';
  * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
  * revision it was decided on, a status grants nothing, and whoever leads now looks at every role and says it anew.
  */
-export type RoleHealthDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
-  readonly execute: Execute;
+export type RoleHealthDependencies = PlatformDependencies & {
   /** The type Role. */
   readonly roles: ResourceType;
   readonly domain: string;
-  readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, key: string) => void;
 };
 
 export class RoleHealth {
@@ -76,10 +65,10 @@ export class RoleHealth {
 
   *#keys(): Iterable<string> {
     const { reader, roles } = this.#dependencies;
-    for (const name of reader.names(roles.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })) {
-      const stored = reader.get(roles.key, name);
-      if (stored === undefined) continue;
-      this.#take(name, storedObject(stored.bytes));
+    for (const name of namesOf(reader, roles)) {
+      const read = readObject(reader, roles, name);
+      if (read === undefined) continue;
+      this.#take(name, read.object);
       yield name;
     }
   }
@@ -99,9 +88,9 @@ export class RoleHealth {
 
   async #reconcile(name: string): Promise<Outcome> {
     const { reader, roles, domain, clock } = this.#dependencies;
-    const stored = reader.get(roles.key, name);
-    const object = stored === undefined ? undefined : storedObject(stored.bytes);
-    if (stored === undefined || object === undefined || object.metadata.deletionTimestamp !== undefined) return settled;
+    const read = readObject(reader, roles, name);
+    if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;
+    const { object } = read;
     const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
     const step = judgeCondition(found, conditionsOf(object).find(({ type }) => type === 'Complete'));
     if (step.type !== 'wait') this.#missingSince.delete(name);
@@ -109,7 +98,7 @@ export class RoleHealth {
     const early = step.type === 'wait' ? this.#graceLeft(name) : 0;
     if (early > 0) return again(early);
     const condition = { ...found, lastTransitionTime: step.since ?? new Date(clock.now()).toISOString() };
-    return this.#writes.patch({ type: roles, object, resourceVersion: stored.position.toString() }, { status: { conditions: [condition] } }, 'status');
+    return this.#writes.patch(read, { status: { conditions: [condition] } }, 'status');
   }
 
   /** Roles come in any order: what is missing for a moment is not worth an event. */

@@ -1,17 +1,12 @@
 import type { PermissionReader } from '../src/auth/permission-reader.ts';
-import type { Clock } from '../src/base/clock.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
-import type { Execute } from '../src/execute.ts';
 import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits.ts';
-import type { ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
-import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
-import type { Leadership } from './lease.ts';
 import { again, refused, settled, type Outcome } from './outcome.ts';
+import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
  * Deletes sessions that have ended: expired, or of a user who is gone, another, disabled, or has another password. Such a
@@ -25,18 +20,10 @@ import { again, refused, settled, type Outcome } from './outcome.ts';
  */
 const subject: Subject = { kind: 'platform', part: 'sessions' };
 
-export type SessionKeeperDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
+export type SessionKeeperDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'sessionsOf' | 'subscribe'>;
-  readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
-  readonly bound: ReconcileBound;
-  readonly leadership: Leadership;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, name: string) => void;
 };
 
 export class SessionKeeper {
@@ -49,7 +36,7 @@ export class SessionKeeper {
     const { bound, changes, reader, permissions, sessions, clock, leadership, onError } = dependencies;
     this.#controller = new Controller({
       name: 'sessions', bound, concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, reconcile: (name) => this.#look(name),
-      keys: () => reader.names(sessions.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
+      keys: () => namesOf(reader, sessions),
       onStuck: (name) => { onError(new Error('it does not end'), name); },
     });
     this.#unsubscribe = [
@@ -76,8 +63,7 @@ export class SessionKeeper {
 
   #look(name: string): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
-    const stored = reader.get(sessions.key, name);
-    const session = stored === undefined ? undefined : storedObject(stored.bytes);
+    const session = readObject(reader, sessions, name)?.object;
     // Tables that do not know the past know no user: nobody's session has ended by that.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady()) return settled;
     const leftMs = expiryOf(session) - clock.now();

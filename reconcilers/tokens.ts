@@ -1,17 +1,12 @@
 import type { PermissionReader } from '../src/auth/permission-reader.ts';
-import type { Clock } from '../src/base/clock.ts';
-import type { Execute } from '../src/execute.ts';
-import type { ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import { bindFields } from '../src/resource/order.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
-import { storedObject } from '../src/resource/shown-object.ts';
-import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';
-import type { Leadership } from './lease.ts';
 import { again, settled, type Outcome } from './outcome.ts';
 import { accountConcurrencyMax } from './platform-limits.ts';
+import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites } from './platform-writes.ts';
 
 /**
@@ -22,18 +17,10 @@ import { PlatformWrites } from './platform-writes.ts';
  * revision it was decided on, when a token expires is fixed at its create, and an owner whose uid is gone never comes back. A
  * clock that is ahead calls a token expired that still counts, which is an untrue word and no more.
  */
-export type TokensDependencies = {
-  readonly changes: ChangeFeed;
-  readonly reader: ObjectReader;
+export type TokensDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
-  readonly execute: Execute;
   /** The type PersonalAccessToken. */
   readonly tokens: ResourceType;
-  readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, key: string) => void;
 };
 
 export class Tokens {
@@ -48,8 +35,7 @@ export class Tokens {
     this.#writes = new PlatformWrites('tokens', dependencies);
     this.#controller = new Controller({
       name: 'tokens', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
-      keys: () => reader.names(tokens.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
-      reconcile: (name) => this.#reconcile(name),
+      keys: () => namesOf(reader, tokens), reconcile: (name) => this.#reconcile(name),
     });
     this.#unsubscribe = [
       // A change, too: a step that lost to it, as to the note of a use, is looked at once more.
@@ -78,15 +64,14 @@ export class Tokens {
     const { reader, tokens } = this.#dependencies;
     const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [user] }], tokens.indexes);
     if (!bound.ok) throw new Error(`${tokens.key}: ${bound.problem}`);
-    return reader.names(tokens.key, { selection: { labels: [], fields: bound.requirements }, sort: [], window: { kind: 'all' } });
+    return namesOf(reader, tokens, bound.requirements);
   }
 
   async #reconcile(name: string): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
-    const stored = reader.get(tokens.key, name);
+    const read = readObject(reader, tokens, name);
     // Tables that do not know the past know no user: nobody's token is to go by that.
-    if (stored === undefined || !permissions.isReady()) return settled;
-    const read = { type: tokens, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+    if (read === undefined || !permissions.isReady()) return settled;
     const step = judgeToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
       case 'nothing': return settled;
