@@ -14,12 +14,13 @@ import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
 import type { PackageStore } from './package-store.ts';
 import { PluginFolders, type PluginFoldersDependencies } from './plugin-folders.ts';
 import { PluginObjects } from './plugin-objects.ts';
+import { ProcessListeners } from './process-listeners.ts';
 import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
 import type { Failure } from './plugin-status.ts';
 import { pluginTypeName, type PluginPhase } from './plugin-type.ts';
 import type { PluginLogger } from './plugin.ts';
 
-export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
+export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
   readonly changes: ChangeFeed;
   readonly leadership: Leadership;
   readonly log: PluginLogger;
@@ -44,6 +45,7 @@ export class PluginHost {
   /** In the order of discovery; names are unique. */
   readonly #plugins = new Map<string, HostedPlugin>();
   readonly #folders: PluginFolders;
+  readonly #listeners: ProcessListeners;
   readonly #routeOwners: RouteOwners = new Map();
   readonly #subscriptions: (() => void)[] = [];
   /** Until `start` changes are only remembered, after `stop` not even that. */
@@ -55,9 +57,11 @@ export class PluginHost {
     const { group, plural } = pluginTypeName(domain);
     this.#dependencies = dependencies;
     this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
+    this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
     this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, dependencies, log);
     this.#step = new PluginStep({
       ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
+      tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
       enqueue: (plugin) => { this.#enqueue(plugin); },
       forget: (plugin) => { this.#forget(plugin); },
     });
@@ -87,6 +91,7 @@ export class PluginHost {
 
   /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */
   async loadTypes(): Promise<void> {
+    this.#listeners.open();
     await this.#folders.open();
     this.#discover();
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
@@ -120,6 +125,7 @@ export class PluginHost {
       await plugin.running;
       await plugin.incarnation?.end();
     }));
+    this.#listeners.close();
   }
 
   /** Resolves when every plugin is at rest: every change of a Plugin object known by now has taken effect. */

@@ -26,6 +26,8 @@ export type IncarnationDependencies = {
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
+  /** Of one that has ended. */
+  readonly tellLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
   readonly domain: string;
   readonly log: PluginLogger;
@@ -127,9 +129,13 @@ export class Incarnation {
 
   /** Its own timers and listeners. Also of one that never was served: its module ran. What it throws is told and changes nothing. */
   async end(): Promise<void> {
-    const { plugin, loaded: { definition } } = this.is;
-    const { stop } = definition;
-    if (stop === undefined) return;
+    const { plugin, loaded: { definition: { stop } } } = this.is;
+    if (stop !== undefined) await this.#stop(stop);
+    this.#dependencies.tellLeftListeners(plugin);
+  }
+
+  async #stop(stop: () => unknown): Promise<void> {
+    const { plugin } = this.is;
     const { clock, log } = this.#dependencies;
     await new Promise<void>((resolve) => {
       const timer = clock.after(pluginStopMs, () => {

@@ -14,6 +14,8 @@ export const filesWatchedMax = 2_000;
 export const foldersWatchedMax = 64;
 /** A file is compared by its content up to this length, and beyond it by length and time. */
 export const fileComparedBytesMax = 8_388_608;
+/** Listeners on `process` that are remembered of one plugin. */
+export const processListenersMax = 256;
 /** Types remembered of one plugin, those of earlier versions included. */
 export const typesRememberedMax = 256;
 /** Objects read, and then removed, at a time when a plugin's data is deleted. */

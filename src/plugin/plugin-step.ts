@@ -73,6 +73,7 @@ export class PluginStep {
       plugin.runsOn = new Set(manifest.dependencies.keys());
     } else {
       plugin.failedLoads += 1;
+      this.#dependencies.tellLeftListeners(plugin.name);
       this.fail(plugin, load.failure, fingerprint);
     }
   }

@@ -217,6 +217,27 @@ t.test('a version that package.json has otherwise is told, as long as it has', a
   await stage.close();
 });
 
+t.test('listeners on process that a plugin leaves behind are told when it stops, by its name', async (t) => {
+  const listening = (name: string, stop: string): Record<string, string> => ({
+    'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }), 'helper.mjs': 'export const listen = (event) => { const heard = () => {}; process.on(event, heard); return () => process.off(event, heard); };',
+    'main.mjs': `import { listen } from './helper.mjs';\nprocess.once('left-once', () => {});\nconst end = listen('${name}');\nsetImmediate(() => listen('${name}-later'));\nexport default { stop() { ${stop} } };`,
+  });
+  const place = await placed(t, { good, messy: listening('messy', ''), tidy: listening('tidy', 'end(); process.removeAllListeners("tidy-later");'), broken: { 'plugin.yaml': manifestYaml('broken', { main: 'main.mjs' }), 'main.mjs': 'process.on("broken", () => {}); throw new Error("boom");' } });
+  t.teardown(() => { for (const event of ['messy', 'messy-later', 'left-once', 'broken']) process.removeAllListeners(event); });
+  const before = process.listenerCount('newListener');
+  const stage = await open(t, place);
+  const told = (): readonly unknown[] => stage.logLines.filter(({ message }) => message === 'a plugin left listeners on process behind').map(({ fields }) => fields);
+  t.same(told(), [{ plugin: 'broken', events: ['broken'] }]);
+  process.emit('left-once' as 'exit', 0);
+  for (const name of ['messy', 'tidy', 'good']) await stage.setEnabled(name, false);
+  t.same(told().slice(1), [{ plugin: 'messy', events: ['messy', 'messy-later'] }]);
+  await stage.setEnabled('messy', true);
+  await stage.setEnabled('messy', false);
+  t.equal(told().length, 2, 'its module is not run again, and what was told is told once');
+  await stage.close();
+  t.equal(process.listenerCount('newListener'), before);
+});
+
 t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
   const looping = { 'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }), 'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");' };
   const place = await placed(t, { good, looping, needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) } });

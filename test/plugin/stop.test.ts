@@ -25,7 +25,7 @@ function stopping(stop: () => unknown): { readonly clock: FakeClock; readonly li
   const lines: string[] = [];
   const note = (message: string): void => { lines.push(message); };
   const is = { plugin: 'bad', loaded: { definition: { stop } } } as unknown as Loaded;
-  const incarnation = new Incarnation(is, { clock, log: { debug: note, info: note, warn: note, error: note } } as unknown as IncarnationDependencies);
+  const incarnation = new Incarnation(is, { clock, tellLeftListeners: () => undefined, log: { debug: note, info: note, warn: note, error: note } } as unknown as IncarnationDependencies);
   return { clock, lines, ended: incarnation.end() };
 }
 
