@@ -69,11 +69,18 @@ t.test('a name in plugin.yaml may change, and one that is free is taken by whoev
   t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
 });
 
-t.test('what people installed is no concern of folders: the uninstalled name is free where no folder has it', async (t) => {
-  const { root, stage } = await given(t, { good });
+t.test('an install looks at the folders as they are now', async (t) => {
+  const { root, stage } = await given(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   t.ok(await stage.host.hasFolder('good'));
   await rename(join(root, 'good'), join(root, '.good'));
-  t.notOk(await stage.host.hasFolder('good'), 'as the folders are now');
+  t.notOk(await stage.host.hasFolder('good'));
+  t.ok(await stage.host.hasFolder('other'));
+  await rm(root, { recursive: true });
+  t.notOk(await stage.host.hasFolder('other'));
+  await stage.host.hasFolder('other');
+  t.equal(stage.logLines.filter(({ message }) => message === 'a folder of plugins cannot be read').length, 1, 'told once');
+  await writePlugins(root, { good });
+  await told(stage, 'good', isStarted);
 });
 
 t.test('what a plugin is made of is told apart from what lies beside it', async (t) => {

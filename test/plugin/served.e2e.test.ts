@@ -9,7 +9,7 @@ import { manifestYaml, moduleText, temporaryFolder, writePlugins, type PluginFil
 async function serving(t: Test, plugins: PluginFiles): Promise<TestServer> {
   const root = await temporaryFolder(t);
   await writePlugins(root, plugins);
-  return startTestServer({ environment: { PLUGINS_DIRS: root } });
+  return startTestServer({ environment: { PLUGINS_DIRS: root, PLUGINS_DISABLED: 'loops' } });
 }
 
 async function json(answer: Response | Promise<Response>): Promise<Record<string, any>> { // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies are matched, not typed
@@ -27,7 +27,7 @@ const good = {
 };
 
 t.test('a plugin\'s types, objects and routes are served, and no broken one beside it is in the way', async (t) => {
-  const server = await serving(t, { good, bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': 'throw new Error("boom");' }, worse: { 'plugin.yaml': '[' } });
+  const server = await serving(t, { good, bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': 'throw new Error("boom");' }, worse: { 'plugin.yaml': '[' }, loops: { 'plugin.yaml': manifestYaml('loops', { main: 'main.mjs' }), 'main.mjs': 'for (;;);' } });
   t.teardown(() => server.remove());
   t.match(await json(server.call(`${goods}/first`)), { spec: { color: 'red' } });
   t.equal((await server.call(goods, { method: 'POST', body: { metadata: { name: 'second' } } })).status, 201);
@@ -35,7 +35,7 @@ t.test('a plugin\'s types, objects and routes are served, and no broken one besi
   for (const path of ['/lost', '/apis/lost', '/apis/goods.example/v1/lost', '/apis/api.goods.example/v1/lost']) t.equal((await server.call(path)).status, 404, path);
   const list = await json(server.call(plugins));
   t.same(Object.fromEntries((list['items'] as { metadata: { name: string }; status: { phase: string } }[]).map(({ metadata, status }) => [metadata.name, status.phase])),
-    { good: 'started', bad: 'failed', worse: 'failed', content: 'started', example: 'started' });
+    { good: 'started', bad: 'failed', worse: 'failed', loops: 'stopped', content: 'started', example: 'started' });
   t.match((await json(server.call(`${plugins}/bad`)))['status'].conditions, [{ type: 'Ready', status: 'False', reason: 'ModuleFailed', message: /boom/ }]);
   t.equal((await server.call('/readyz')).status, 200);
 });
