@@ -184,7 +184,7 @@ export const watchStreamEndMs = 5_000;
 
 /** Objects marked before their answers are sent on, and how many of them at once: the log commits those together. */
 export const deleteCollectionBatchObjectsMax = 256;
-export const deleteCollectionConcurrencyMax = 64;
+export const deleteCollectionConcurrencyMax = 32;
 /** How long a closing handshake may take before the connection is cut. */
 export const watchSocketCloseMs = 5_000;
 /** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */

@@ -41,7 +41,7 @@ async function collected(url: string, count: number, which: string): Promise<rea
   let heldMs = now.heldMs;
   for (; now.claims > 0; now = await readMetrics(url)) {
     heldMs = Math.max(heldMs, now.heldMs);
-    await passes(20);
+    await passes(100);
   }
   const tidyMs = performance.now() - began;
   return [
