@@ -18,8 +18,8 @@ export type PacedPlan = {
 
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
-/** The answers in the order of their resourceVersions: the order in which a watcher sees them. */
-export async function writePaced(plan: PacedPlan): Promise<readonly Answered[]> {
+/** `onSent` is told the count of each request as it is sent. The answers in the order of their resourceVersions: the order in which a watcher sees them. */
+export async function writePaced(plan: PacedPlan, onSent: (index: number) => void = () => undefined): Promise<readonly Answered[]> {
   const render = compileRequest(plan.request);
   const answers: Answered[] = [];
   const free: Socket[] = [];
@@ -50,6 +50,7 @@ export async function writePaced(plan: PacedPlan): Promise<readonly Answered[]> 
       const socket = free.shift();
       if (socket === undefined) break;
       sentAt.set(socket, performance.now());
+      onSent(sent);
       socket.write(Buffer.from(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }) as string, 'latin1'));
       sent += 1;
     }

@@ -3,10 +3,11 @@ import { Readable } from 'node:stream';
 import { setTimeout as passes } from 'node:timers/promises';
 
 import type { Measure } from '../bench.ts';
-import { expectTotal, list, send } from '../subject/client.ts';
-import { authorization } from '../subject/server.ts';
+import { writePaced } from '../load/paced-writes.ts';
+import { expectTotal, list } from '../subject/client.ts';
+import { authorization, headers } from '../subject/server.ts';
 import { usageOf } from '../subject/usage.ts';
-import { createRequest, widgetText, widgetsPath } from '../subject/widgets.ts';
+import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
 const perSecond = 200;
 
@@ -16,33 +17,23 @@ export const deletion: Measure = {
   run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url, pid }) => {
     const count = bench.scaled(4_000);
     await bench.loader.http({ url, request: createRequest('warm'), connections: 16, status: 201, warmUp: 0, requests: bench.scaled(2_000) });
-    for (let first = 0; first < count; first += 32) {
-      await Promise.all(Array.from({ length: Math.min(32, count - first) }, async (_, index) => send(url, 'POST', widgetsPath, widgetText({ name: `d-${(first + index).toString()}`, size: '1', tier: 'gold', batch: '1' }))));
-    }
+    await bench.loader.http({ url, request: createRequest('d'), connections: 16, status: 201, warmUp: 0, requests: count });
     const { total, metadata: { resourceVersion } } = await list(url, 'size=1');
     const watching = new AbortController();
     const response = await fetch(`${url}${widgetsPath}?watch=true&resourceVersion=${resourceVersion}`, { headers: { authorization }, signal: watching.signal });
     const sent = new Map<string, number>();
-    const answered: number[] = [];
     const took: number[] = [];
     const followed = follow(response, sent, took, count);
     const before = usageOf(pid).cpuSeconds;
     const began = performance.now();
-    const deleted: Promise<unknown>[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const name = `d-${index.toString()}`;
-      const wait = began + index * 1_000 / perSecond - performance.now();
-      if (wait > 0) await passes(wait);
-      sent.set(name, performance.now());
-      deleted.push(send(url, 'DELETE', `${widgetsPath}/${name}`).then(() => { answered.push(performance.now() - (sent.get(name) ?? NaN)); }));
-    }
-    await Promise.all(deleted);
+    const request = { method: 'DELETE', path: `${widgetsPath}/d-{n}`, headers } as const;
+    const answers = await writePaced({ url, request, connections: 64, status: 200, perSecond, count }, (index) => { sent.set(`d-${index.toString()}`, performance.now()); });
     const sending = (performance.now() - began) / 1_000;
     await Promise.race([followed, passes(10_000).then(() => { throw new Error(`${(count - took.length).toString()} of ${count.toString()} were not seen to go`); })]);
     const cpuMs = (usageOf(pid).cpuSeconds - before) * 1_000 / count;
     watching.abort();
     await expectTotal(url, total - count);
-    const [gone, marked] = [quantiles(took), quantiles(answered)];
+    const [gone, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
     return [{ measure: 'DELETE to gone', value: gone(0.99), unit: 'ms p99', floor: 50, bound: 'value at most', note: `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ${cpuMs.toFixed(2)} ms` }];
   }),
 };
