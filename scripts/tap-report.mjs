@@ -16,6 +16,20 @@ export class Report {
   /** The failed point whose diagnostics follow, by its indentation. */
   #diagnosed;
 
+  get #points() {
+    return this.passed + this.failed + this.skips.length;
+  }
+
+  /** The whole stream of one file, and how its process ended: a code, or a signal. */
+  readFile(file, { output, ended, ms }) {
+    this.read(`# Subtest: ${file}`);
+    const before = this.#points;
+    for (const line of output.split('\n')) this.read(`    ${line}`);
+    if (this.#points === before) this.read('    1..0');
+    this.read(`${ended === 0 ? '' : 'not '}ok 1 - ${file} # time=${ms.toFixed(0)}ms`);
+    if (ended !== 0) for (const line of ['  ---', `  ended: ${String(ended)}`, '  ...']) this.read(line);
+  }
+
   read(line) {
     if (this.#diagnose(line)) return;
     const opened = subtest.exec(line);

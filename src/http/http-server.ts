@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Authorize } from '../auth/authorize.ts';
@@ -81,8 +82,14 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   };
   // Unheard, a CONNECT would be cut off without an answer.
   server.on('upgrade', leave).on('connect', leave);
+  // Node takes one that has said nothing yet, as browsers open them in advance, for one with a request.
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => { open.delete(socket); });
+  });
   const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
-  return { server, callback, routes, close: (graceMs) => closed({ server, upgraded }, dependencies, graceMs) };
+  return { server, callback, routes, close: (graceMs) => closed({ server, upgraded, open }, dependencies, graceMs) };
 }
 
 /** Unique across restarts by a drawn prefix, and cheap: one a request. */
@@ -131,13 +138,16 @@ function malformedProblem(code: string | undefined): Problem {
   }
 }
 
-async function closed({ server, upgraded }: { readonly server: Server; readonly upgraded: ReadonlySet<Duplex> }, { clock, log }: Edge, graceMs: number): Promise<void> {
+type Connections = { readonly server: Server; readonly upgraded: ReadonlySet<Duplex>; readonly open: ReadonlySet<Socket> };
+
+async function closed({ server, upgraded, open }: Connections, { clock, log }: Edge, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const deadline = clock.monotonic() + graceMs;
   await new Promise<void>((resolve) => {
     server.close(() => { resolve(); });
     const sweep = (): void => {
       server.closeIdleConnections();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
       if (clock.monotonic() < deadline) {
         clock.after(drainPollMs, sweep);
         return;

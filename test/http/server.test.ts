@@ -173,3 +173,13 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
   t.type(await never, Error);
   t.equal(edge.lines.at(-1)?.level, 'warn');
 });
+
+t.test('a connection that has said nothing keeps no server from closing', async (t) => {
+  const edge = await startEdge({ registry: servedRegistry(), clock: new FakeClock() });
+  const silent = connect(edge.port, '127.0.0.1');
+  const ended = new Promise<void>((resolve) => { silent.once('close', () => { resolve(); }).on('error', () => undefined); });
+  t.equal((await edge.call('/healthz')).status, 200, 'by then it is known there, too');
+  await edge.http.close(60_000);
+  await ended;
+  t.strictSame(edge.lines.filter(({ level }) => level === 'warn'), []);
+});
