@@ -43,8 +43,8 @@ export class IndexCatchUp {
 /** Rows read per slice: about 2 ms, so that requests to other types are answered meanwhile. */
 const sliceRows = listSliceObjectsMax * 4;
 
-/** Stored objects that an index cannot take, as its function fails on them: how many values are missing, and the first of them. */
-export type Unindexed = { count: number; first?: string; problem?: string };
+/** Stored objects that an index cannot take, as its function fails on them: how many values are missing, the first of them, what was thrown for it and where. */
+export type Unindexed = { count: number; first?: string; problem?: string; trace?: string };
 
 /** Rows read, of how many there are about: sorting them takes about as long again and is not told. */
 export type BuildProgress = (done: number, total: number) => void;
@@ -90,6 +90,7 @@ function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }:
     const { entry, current } = keptEntry(row, type, (error) => {
       unindexed.count += 1;
       unindexed.problem ??= error.message;
+      unindexed.trace ??= error.trace;
     });
     if (unindexed.count > missing) unindexed.first ??= entry.name;
     entries.push(entry);

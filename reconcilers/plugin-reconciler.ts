@@ -22,6 +22,8 @@ export type PluginReconcilerDependencies = {
   readonly clientOf: (plugin: string, isOver: () => boolean) => Client;
   /** An object of its own for whoever asks: what a plugin does to it concerns nobody else. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
+  /** Where in the plugin's files a stack begins; empty where it does not. */
+  readonly placeOf: (plugin: string, stack: string) => string;
   /** What `health` answers may have changed. */
   readonly onHealth: () => void;
 };
@@ -148,7 +150,7 @@ export class PluginReconciler {
     const { message, stack } = describeError(error);
     this.#lines.failed('a reconciler failed', { key: name, attempts }, () => ({ name, attempts, error: stack }));
     if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;
-    this.#failing.set(name, message.slice(0, reconcileErrorLengthMax));
+    this.#failing.set(name, `${message.slice(0, reconcileErrorLengthMax)}${this.#dependencies.placeOf(this.#plugin, stack)}`);
     this.#dependencies.onHealth();
   }
 

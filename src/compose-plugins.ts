@@ -57,7 +57,8 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
     }),
   });
   const reconcilers = new PluginReconcilers({
-    changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, clientOf: (plugin, isOver) => pluginClient(plugin, randomUUID(), authorizeUntil(isOver, authorizePlugin(registry, plugin))),
+    changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
+    clientOf: (plugin, isOver) => pluginClient(plugin, randomUUID(), authorizeUntil(isOver, authorizePlugin(registry, plugin))),
   });
   const host = new PluginHost({
     ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,

@@ -41,6 +41,8 @@ export const generateNameAttemptsMax = 8;
 export const indexValueBytesMax = 1_024;
 /** Values one object may have in one multi-valued index. */
 export const indexValuesPerObjectMax = 256;
+/** Of where an index function threw. */
+export const indexTraceLengthMax = 8_192;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
 /** Columns of a type's table: wider than any terminal or screen. */

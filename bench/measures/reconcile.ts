@@ -45,7 +45,7 @@ export const reconcile: Measure = {
           steps += 1;
           return Promise.resolve(undefined);
         },
-      }, { reader: reader as ObjectReader, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, loggerOf: () => log, clientOf: () => ({}) as never, parse: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as never, onHealth: none });
+      }, { reader: reader as ObjectReader, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, loggerOf: () => log, clientOf: () => ({}) as never, parse: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as never, placeOf: () => '', onHealth: none });
       const took = await timed(one);
       expect('steps', steps, count);
       await one.stop();

@@ -3,6 +3,7 @@ import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { ClientError } from './plugin.ts';
+import { placeInStack } from './thrown-place.ts';
 
 /** A folder whose module was run, and whose it is. */
 export type Suspect = { readonly name: string; readonly folder: string; readonly bundled: boolean };
@@ -39,6 +40,11 @@ export class Suspects {
   follow(listener: (suspects: readonly Suspect[]) => void): void {
     this.#listeners.add(listener);
     listener(this.all());
+  }
+
+  /** Where in this plugin's code something was thrown; what it was loaded from last goes before what it was loaded from once. */
+  placeOf(name: string, stack: string): string {
+    return placeInStack(stack, this.all().filter((suspect) => suspect.name === name).map(({ folder }) => folder).reverse());
   }
 
   /** The plugin whose code a stray error came from, that nobody awaited or caught; undefined when it is the platform's own. */

@@ -16,8 +16,8 @@ import type { TypeRegistry } from './type-registry.ts';
 /** How far the index build of one type is. */
 export type BuildProgress = (done: number, total: number) => void;
 
-/** Stored objects on which index functions fail: how many values are missing, of which object the first, and what it threw. */
-export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string };
+/** Stored objects on which index functions fail: how many values are missing, of which object the first, what was thrown for it and where. */
+export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string; readonly trace?: string };
 
 export type IncarnationDependencies = {
   readonly registry: TypeRegistry;

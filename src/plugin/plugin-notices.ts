@@ -8,21 +8,23 @@ type Running = {
   readonly kept: KeptChanges;
   /** Of its reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
+  /** Where in the plugin a stack begins. */
+  readonly placeOf: (stack: string) => string;
 };
 
 /** What there is to know about a plugin that runs. */
-export function noticesOf({ incarnation, kept, troubles }: Running): readonly Notice[] {
-  return [...incarnation === undefined ? [] : loadedNotices(incarnation), ...keptNotices(kept), ...reconcilerNotices(troubles)];
+export function noticesOf({ incarnation, kept, troubles, placeOf }: Running): readonly Notice[] {
+  return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles)];
 }
 
-function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>): readonly Notice[] {
+function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>, placeOf: Running['placeOf']): readonly Notice[] {
   const notices: Notice[] = [];
   const ignored = definition.ignoredControllers.map((path) => JSON.stringify(path));
   if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `never served, as they have no apiVersion: ${ignored.join(', ')}` });
   if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
     notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml says ${version}, which counts, and package.json ${JSON.stringify(packageVersion)}` });
   }
-  const missing = [...unindexed].map(([type, { count, first, problem }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem ?? ''}`);
+  const missing = [...unindexed].map(([type, { count, first, problem = '', trace = '' }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`);
   if (missing.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
   return notices;
 }

@@ -236,8 +236,8 @@ export class PluginStep {
     }
     incarnation.serve();
     plugin.state = life[plugin.state].served.to;
-    const { log } = this.#dependencies;
-    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [] })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+    const { log, suspects } = this.#dependencies;
+    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [], placeOf: (stack) => suspects.placeOf(plugin.name, stack) })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
     log.info('plugin started', { plugin: plugin.name });
     return false;
   }

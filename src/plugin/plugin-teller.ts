@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Suspects } from './blamed-plugin.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { progressToldMs, slowStepMs } from './life-limits.ts';
 import { holding } from './life.ts';
@@ -11,6 +12,7 @@ import type { ReconcilerMounts } from './reconciler-mounts.ts';
 export type PluginTellerDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
+  readonly suspects: Pick<Suspects, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
   readonly clock: Clock;
   readonly log: PluginLogger;
@@ -25,11 +27,11 @@ export class PluginTeller {
   }
 
   async tell(plugin: HostedPlugin): Promise<void> {
-    const { objects, leadership, reconcilers } = this.#dependencies;
+    const { objects, leadership, reconcilers, suspects } = this.#dependencies;
     const { name, state, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
-    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name) }), version } : { notices: [] };
+    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name), placeOf: (stack) => suspects.placeOf(name, stack) }), version } : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = state === 'not-started' && plugin.incarnation === undefined;
     await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });

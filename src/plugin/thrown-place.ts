@@ -19,6 +19,16 @@ export async function thrownPlace(error: unknown, { folder, main }: { readonly f
   return found === undefined ? '' : shown(found);
 }
 
+/** The same of a stack that is at hand as text, in whichever of these folders, as they really lie: a plugin's code may have run from several. */
+export function placeInStack(stack: string, folders: readonly string[]): string {
+  const text = decoded(stack);
+  for (const folder of folders) {
+    const place = placeOfFrame(text, `${folder}${sep}`);
+    if (place !== undefined) return shown(place);
+  }
+  return '';
+}
+
 /** What is said of a plugin's file names it by its path within the plugin's folder, wherever that lies. */
 export function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
@@ -39,9 +49,12 @@ function placeIn(text: string, root: string): Place | undefined {
 }
 
 function placeOfFrame(text: string, root: string): Place | undefined {
-  const frame = text.split('\n').find((each) => each.includes(root));
-  const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame?.slice(frame.indexOf(root) + root.length) ?? '') ?? [];
-  return path === undefined || line === undefined ? undefined : { path, line, source: undefined };
+  // What was thrown may name a file of the plugin's in its own words, without a line.
+  for (const frame of text.split('\n').filter((each) => each.includes(root))) {
+    const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
+    if (path !== undefined && line !== undefined) return { path, line, source: undefined };
+  }
+  return undefined;
 }
 
 function around(source: string, column: number): string {
@@ -58,10 +71,21 @@ function shown({ path, line, source }: Place): string {
 /** What was thrown may be anything, even something that throws when it is looked at. */
 function stackOf(error: unknown): string {
   try {
-    return error instanceof Error && typeof error.stack === 'string' ? decodeURI(error.stack) : '';
+    return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';
   } catch {
     return '';
   }
+}
+
+/** Frames name files by their addresses; a message among them may hold a % of its own. */
+function decoded(stack: string): string {
+  return stack.replaceAll(/(?:%[0-9a-f]{2})+/giu, (escaped) => {
+    try {
+      return decodeURI(escaped);
+    } catch {
+      return escaped;
+    }
+  });
 }
 
 function messageOf(error: Error): string | undefined {

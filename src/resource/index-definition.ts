@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { indexesPerTypeMax, indexValuesPerObjectMax } from '../limits.ts';
+import { indexesPerTypeMax, indexTraceLengthMax, indexValuesPerObjectMax } from '../limits.ts';
 import type { IndexEntry, IndexKey } from './index-entry.ts';
 import { keyOfText, keyOfValue, kindOf, textOfKey, timestampMs } from './index-key.ts';
 import { otherWords } from './near-word.ts';
@@ -25,12 +25,18 @@ export class IndexValueError extends Error {
   /** Whether it is of what an index function did, and not of a value in the object. */
   readonly isComputed: boolean;
 
-  constructor(index: string, reason: string, isComputed = false) {
-    super(`index ${JSON.stringify(index)}: ${reason}`);
+  /** `thrown` by an index function: anything. */
+  constructor(index: string, reason: string, isComputed = false, thrown?: unknown) {
+    super(`index ${JSON.stringify(index)}: ${reason}`, { cause: thrown });
     this.isComputed = isComputed;
     this.name = 'IndexValueError';
     this.index = index;
     this.reason = reason;
+  }
+
+  /** Where its function threw, as far as that can be read; not asked for each of many, as it costs more than the error. */
+  get trace(): string {
+    return traceOf(this.cause);
   }
 }
 
@@ -183,7 +189,7 @@ function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
     if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`', index.isComputed);
     return manyKeys(index, value);
   } catch (error) {
-    throw isIndexValueError(error) ? error : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true);
+    throw isIndexValueError(error) ? error : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true, error);
   }
 }
 
@@ -218,6 +224,14 @@ function messageOf(error: unknown): string {
   } catch {
     // What a plugin throws may throw again when it is looked at.
     return 'an error that cannot be read';
+  }
+}
+
+function traceOf(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack.slice(0, indexTraceLengthMax) : '';
+  } catch {
+    return '';
   }
 }
 

@@ -78,7 +78,7 @@ t.test('objects on which a new index function throws stay, without a value in th
     const plugin = await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json() as { status: { conditions: readonly { type: string; message: string }[] } };
     return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
   };
-  t.equal(await failing(again), `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom`);
+  t.equal(await failing(again), `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom (at wild.mjs:2)`);
   t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
   t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { loadModule } from '../../src/plugin/load-module.ts';
+import { placeInStack } from '../../src/plugin/thrown-place.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { writePlugins } from './host-stage.ts';
 
@@ -39,4 +40,13 @@ t.test('what is told otherwise is told by its place in the plugin, too', async (
   t.match(await said(t, { 'main.mjs': 'export default () => { JSON.parse("{"); };\n' }), /SyntaxError: .* \(at main\.mjs:1\)$/u);
   t.equal(await said(t, { 'main.mjs': 'import "./gone.mjs";\n' }), 'its module failed: Error: Cannot find module \'gone.mjs\' imported from main.mjs');
   t.match(await said(t, { 'main.mjs': 'import x from "./x.json" with { type: "json" };\n', 'x.json': '{\n,' }), /SyntaxError: x\.json: /u);
+});
+
+t.test('of a stack the first frame in one of its folders is told', (t) => {
+  const stack = 'Error: 100% of /p one/x is gone, %zz\n    at f (node:fs:1:2)\n    at g (file:///p%20one/lib/a.mjs?v=1.2:7:9)\n    at async h (/other/main.mjs:3:1)';
+  t.equal(placeInStack(stack, ['/p one']), ' (at lib/a.mjs:7)');
+  t.equal(placeInStack(stack, ['/none', '/other', '/p one']), ' (at main.mjs:3)');
+  t.equal(placeInStack(stack, ['/p']), '');
+  t.equal(placeInStack('', ['/p']), '');
+  t.end();
 });

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { PluginReconcilers } from '../../reconcilers/plugin-reconcilers.ts';
+import { Suspects } from '../../src/plugin/blamed-plugin.ts';
 import type { ReconcileRequest } from '../../src/plugin/door/reconciler.ts';
 import { asPluginObject } from '../../src/plugin/load-object.ts';
 import type { Client, PluginLogger, PluginObject } from '../../src/plugin/plugin.ts';
@@ -21,6 +22,7 @@ export class PluginReconcilersStage {
   readonly lines: Line[] = [];
   readonly told: string[] = [];
   readonly reconcilers: PluginReconcilers;
+  readonly suspects = new Suspects();
   /** Whether what a step was given may still be used, in the order of the steps. */
   readonly over: (() => boolean)[] = [];
   readonly #objects: MemoryObjects;
@@ -28,12 +30,14 @@ export class PluginReconcilersStage {
   readonly #gadgets: WidgetWriter;
 
   constructor() {
+    this.suspects.add({ name: 'shop', folder: '/plugins/shop', bundled: false });
     const log = new MemoryLog();
     this.#objects = new MemoryObjects(log, this.clock, [widgetType(), widgetType('gadgets')]);
     this.#widgets = new WidgetWriter(log);
     this.#gadgets = new WidgetWriter(log, 'gadgets');
     this.reconcilers = new PluginReconcilers({
       changes: this.#objects, reader: this.#objects, bound: new ReconcileBound(this.clock), leadership: this.lead, clock: this.clock, loggerOf: () => recorder(this.lines), parse: asPluginObject,
+      placeOf: (plugin, stack) => this.suspects.placeOf(plugin, stack),
       clientOf: (_plugin, isOver) => {
         this.over.push(isOver);
         return {} as Client;
@@ -67,6 +71,10 @@ export class PluginReconcilersStage {
       this.clock.advance(Math.min(stepMs, ms - passed));
       await turns(8);
     }
+  }
+
+  get messages(): readonly string[] {
+    return this.reconcilers.health('shop').map(({ message }) => message);
   }
 
   get conditions(): readonly string[] {

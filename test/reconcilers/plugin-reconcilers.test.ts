@@ -164,6 +164,16 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   ]);
 });
 
+t.test('it is shown where in the plugin it fails', async (t) => {
+  const stage = new PluginReconcilersStage();
+  await stage.widget('a');
+  const stack = 'Error: boom\n    at now (node:fs:1:1)\n    at reconcile (file:///plugins/shop/lib/shop.mjs?v=1:7:3)';
+  await stage.mount(() => raise(Object.assign(new Error('boom'), { stack })));
+  await stage.pass(10_000, 10);
+  t.strictSame(stage.messages, ['it fails for a: Error: boom (at lib/shop.mjs:7)']);
+  await stage.reconcilers.stop();
+});
+
 t.test('what failed while this node led before is shown no more', async (t) => {
   const stage = new PluginReconcilersStage();
   let isBroken = true;
