@@ -8,6 +8,7 @@ import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { failed, mistake } from './failure.ts';
+import type { Call } from './server-client.ts';
 import type { Surroundings } from './surroundings.ts';
 import { printable, textTable } from './text-table.ts';
 
@@ -62,14 +63,17 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   const { clock } = surroundings;
   const connection = await connect(options, surroundings);
   const path = [...objectPath(connection), name];
-  let plugin: Json | undefined = await connection.client.send({ method: 'PATCH', path, body: { spec: { enabled } } });
+  const change: Call = { method: 'PATCH', path, body: { spec: { enabled } } };
+  let plugin = enabled ? await connection.client.find(change) : await connection.client.send(change);
+  if (plugin === undefined) throw failed(howItComesBack(name, connection));
   const deadline = clock.monotonic() + startedWaitMs;
-  while (plugin !== undefined && !(isObserved(plugin) && phases.includes(phaseOf(plugin)))) {
+  while (plugin !== undefined && !(isObserved(plugin) && (phases.includes(phaseOf(plugin)) || isKeptOff(plugin)))) {
     if (clock.monotonic() > deadline) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
     await pause(clock);
     plugin = await connection.client.find({ method: 'GET', path });
   }
   if (plugin === undefined) throw failed(`the plugin ${printable(name)} was removed meanwhile`);
+  if (!phases.includes(phaseOf(plugin))) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
   tell(enabled ? 'enabled' : 'disabled', plugin, surroundings);
 }
 
@@ -151,6 +155,19 @@ function isObserved(plugin: Json): boolean {
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
 }
 
+/** By whoever runs the server, whatever its object says. */
+function isKeptOff(plugin: Json): boolean {
+  return textOf(readyOf(plugin), 'reason') === 'KeptOff';
+}
+
+/** Nothing but its object brings back one whose files the server still has. */
+function howItComesBack(name: string, connection: Connection): string {
+  const path = objectPath(connection);
+  const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
+  return `there is no plugin ${printable(name)} (404). One that was uninstalled, and lies in a folder of plugins or comes with the platform, is back once its object is made:\n`
+    + `POST /${path.join('/')} ${printable(JSON.stringify(object))}\none that was installed: ledgerplane plugin install <file>`;
+}
+
 /** Why it does not run; of one that does, what there is to know: reconcilers that fail, changes that were kept. */
 function troubleOf(plugin: Json): string {
   if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
@@ -159,9 +176,13 @@ function troubleOf(plugin: Json): string {
 }
 
 function reasonOf(plugin: Json): string {
-  const ready = listOf(plugin, 'status', 'conditions').find((condition) => textOf(condition, 'type') === 'Ready');
+  const ready = readyOf(plugin);
   const [reason, message] = [textOf(ready, 'reason'), textOf(ready, 'message')];
   return [reason, message].filter((part) => part !== undefined && part !== '').join(': ');
+}
+
+function readyOf(plugin: Json): Json | undefined {
+  return listOf(plugin, 'status', 'conditions').find((condition) => textOf(condition, 'type') === 'Ready');
 }
 
 function objectPath({ domain }: Connection): readonly string[] {

@@ -185,6 +185,15 @@ t.test('a server that is not there is named', async (t) => {
   }
 });
 
+t.test('a plugin that the server keeps off is not waited for, and one that is not there is told how to bring back', async (t) => {
+  const status = { phase: 'stopped', observedGeneration: 2, conditions: [{ type: 'Ready', status: 'False', reason: 'KeptOff', message: 'PLUGINS_DISABLED names it' }] };
+  const { seen, run } = await standIn(t, ({ url }) => url.endsWith('/loop') ? { body: { metadata: { name: 'loop', generation: 2 }, status } } : { status: 404, body: { message: 'plugins "gone" not found', reason: 'NotFound' } });
+  t.strictSame(await run(['plugin', 'enable', 'loop']), { code: 1, out: '', err: 'ledgerplane: the plugin loop is still stopped: KeptOff: PLUGINS_DISABLED names it\n' });
+  t.equal(seen.length, 1);
+  t.match(await run(['plugin', 'enable', 'gone', '--domain', 'example.org']), { code: 1, out: '', err: 'ledgerplane: POST /apis/plugin.example.org/v1alpha1/plugins {"apiVersion":"plugin.example.org/v1alpha1","kind":"Plugin","metadata":{"name":"gone"},"spec":{}}\n' });
+  t.match(await run(['plugin', 'disable', 'gone']), { code: 1, err: 'ledgerplane: plugins "gone" not found (404 NotFound)\n' });
+});
+
 t.test('a connection that breaks is told, and not taken for an answer', async (t) => {
   const server = createServer((request) => { request.socket.destroy(); });
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
