@@ -14,7 +14,7 @@ const toldMax = 16;
 /**
  * What keeps a plugin's objects from being applied, found before anything of it is: by the types of this very version, and by
  * those of the platform and of other plugins as they are. Only what is wrong with an object itself counts: what may be
- * otherwise by then (a unique value that is taken, a type that is not there yet) is told in the plugin's status.
+ * otherwise by then (a unique value that is taken, a type of others that is not there yet) is told in the plugin's status.
  */
 export async function shippedProblems(plugin: string, { types, objects }: Pick<LoadedPlugin, 'types' | 'objects'>, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {
   const all = [...types, ...dependencies.registry.all().filter(({ type }) => type.plugin !== plugin).map(({ type }) => type)];
@@ -22,9 +22,16 @@ export async function shippedProblems(plugin: string, { types, objects }: Pick<L
   for (const shipped of objects) {
     const type = all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind);
     if (type !== undefined) problems.push(...await problemsOf(shipped, { plugin, type }, dependencies));
+    else problems.push(...missingType(shipped, types));
     if (problems.length >= toldMax) break;
   }
   return problems;
+}
+
+/** In a group of the plugin's own there is nobody to bring the type later. */
+function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
+  const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
+  return near.length === 0 ? [] : [`${file}: there is no type ${kind} of ${apiVersion}: the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`];
 }
 
 async function problemsOf({ file, kind, name, object }: ShippedObject, { plugin, type }: { readonly plugin: string; readonly type: ResourceType }, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {

@@ -104,6 +104,8 @@ t.test('what is refused says why and leaves no trace', async (t) => {
     ['an object that breaks its own type', tellerPackage('1.0.0', { module: titled, objects: tale('spec: {titel: 3}') }), 422, /extensions\/objects\.yaml: Tale one: spec\.title is required; .*spec\.titel is not known; is "title" meant\?/u],
     ['an object that breaks the platform\'s', tellerPackage('1.0.0', { objects: 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: teller-x}\nrules: [{verbs: get}]\n' }), 422, /objects\.yaml: Role teller-x: rules\.0\.verbs must be of type array, is "get"/u],
     ['an object that is named as none may be', tellerPackage('1.0.0', { objects: tale('spec: {}').replace('{name: one}', '{name: one, labels: {"a b": "1"}}') }), 422, /objects\.yaml: Tale one: metadata\.labels/u],
+    ['an object of a kind that its group has not', tellerPackage('1.0.0', { objects: `${tale('spec: {}')}---\n${tale('spec: {}').replace('Tale', 'Tail')}` }), 422, /objects\.yaml: there is no type Tail of teller\.example\.com\/v1: the plugin has Tale of teller\.example\.com\/v1$/u],
+    ['an object of a version that its group has not', tellerPackage('1.0.0', { objects: tale('spec: {}').replace('/v1', '/v2') }), 422, /there is no type Tale of teller\.example\.com\/v2: the plugin has Tale of/u],
     ['another plugin\'s name', packageOf('example'), 409, /is in a folder of plugins/u],
     ['another plugin\'s type', tellerPackage('1.0.0', { module: 'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: "post", plural: "posts", schema: {} }] };' }), 422, /reserved/u],
   ];
