@@ -85,12 +85,19 @@ export class App {
     if (subject === undefined) return unauthenticated(authenticated, req);
 
     const isWatch = info.verb === 'watch' || outlives(req, upgrade !== undefined);
-    const refused = refuseAccess(req, subject, this.#dependencies.authorize, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
+    const refused = this.#refuse(req, subject, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
     const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject };
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
+  }
+
+  /** What is being loaded anew is told before rights are asked: a rule may name the plugin, whose path this is not for the moment. */
+  #refuse(req: IncomingMessage, subject: Subject, info: Request): Answer | undefined {
+    const { generated, authorize } = this.#dependencies;
+    const plugin = generated.returningAt(info.segments);
+    return plugin === undefined ? refuseAccess(req, subject, authorize, info) : refusal(problem('unavailable', `the plugin ${plugin} is being loaded anew`, { retryAfterSeconds: 1 }));
   }
 
   /** Only what a type serves is watched: elsewhere to ask for a watch is to read, as which it is then routed (decision 6.1). */

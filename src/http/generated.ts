@@ -37,6 +37,11 @@ export class GeneratedApi {
     return this.#registry.byPath(group, version, resource);
   }
 
+  /** The plugin whose group the path is in, while it is being loaded anew: what is not there may be in a moment. */
+  returningAt([root, group = '']: readonly string[]): string | undefined {
+    return root === 'apis' ? this.#registry.returning(group) : undefined;
+  }
+
   /** Every route of every registered type, served or not. */
   all(): readonly Route[] {
     return this.#registry.all().flatMap(({ type }) => [

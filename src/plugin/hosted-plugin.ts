@@ -43,6 +43,8 @@ export class HostedPlugin {
   isLeaving = false;
   /** It waits for another plugin. */
   isWaiting = false;
+  /** What stops of it is to come back. */
+  isReturning = false;
   /** How often its module failed: each try is another address, as the runtime remembers a module that failed. */
   failedLoads = 0;
   progress: number | undefined;

@@ -104,11 +104,18 @@ export class Incarnation {
     return undefined;
   }
 
+  /** All that its paths are in. */
+  groups(): ReadonlySet<string> {
+    const { types, definition: { routes, sockets } } = this.is.loaded;
+    return new Set([...types.map(({ group }) => group), ...[...routes, ...sockets].map(({ path }) => path.split('/')[2] ?? '')]);
+  }
+
   serve(): void {
     const { plugin, loaded: { definition } } = this.is;
     for (const type of this.#registered) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(plugin, definition);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
+    this.#dependencies.registry.rests(plugin);
   }
 
   /** Takes back everything it has registered; its watches end, and its own `stop` is called. Objects stay. */

@@ -56,6 +56,7 @@ export class PluginStep {
       await this.#refresh(plugin);
       if (!await this.#take(plugin, this.#wanted(plugin))) break;
     }
+    if (!plugin.isWaiting) this.#dependencies.registry.rests(plugin.name);
     await this.#teller.tell(plugin);
   }
 
@@ -167,6 +168,7 @@ export class PluginStep {
   async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
     plugin.failure = wanted.failure;
     plugin.isWaiting = wanted.kind === 'wait';
+    plugin.isReturning = wanted.kind === 'run' || plugin.isWaiting;
     const wasLeaving = plugin.isLeaving;
     plugin.isLeaving = false;
     if (plugin.isCurrent && plugin.state === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
@@ -199,7 +201,7 @@ export class PluginStep {
 
   /** Those that run on it stop first; each of them looks after this one again once it has. */
   async #release(plugin: HostedPlugin, to: LifeState, wasLeaving: boolean): Promise<boolean> {
-    const { plugins, enqueue, log } = this.#dependencies;
+    const { plugins, enqueue, log, registry } = this.#dependencies;
     // By what runs: those that are started cannot run on each other in a ring, as new manifests may want it.
     const dependents = [...plugins.values()].filter(({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name));
     if (dependents.length > 0) {
@@ -211,6 +213,7 @@ export class PluginStep {
     const wasStarted = plugin.state === 'started';
     plugin.state = to;
     const { incarnation } = plugin;
+    if (wasStarted && plugin.isReturning) registry.returns(plugin.name, incarnation?.groups() ?? []);
     plugin.incarnation = undefined;
     plugin.isApplied = false;
     plugin.progress = undefined;

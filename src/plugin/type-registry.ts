@@ -14,6 +14,8 @@ export class TypeRegistry {
   /** Keyed `<group>/<version>/<plural>`; holds exactly the registrations of `#byKey`. */
   readonly #byPath = new Map<string, Registration>();
   readonly #byKey = new Map<TypeKey, Registration>();
+  /** Groups of plugins that are being loaded anew. */
+  readonly #returning = new Map<string, string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 
   register(type: ResourceType): Registered {
@@ -37,6 +39,21 @@ export class TypeRegistry {
     this.#byKey.delete(key);
     this.#byPath.delete(pathKey(present.type.group, present.type.version, present.type.plural));
     this.#tell(present, 'removed');
+  }
+
+  /** Until it is back, or `rests`, nothing is told about these groups: what is not there now may be in a moment. */
+  returns(plugin: string, groups: Iterable<string>): void {
+    for (const group of groups) this.#returning.set(group, plugin);
+  }
+
+  /** It is back, or comes no more. */
+  rests(plugin: string): void {
+    for (const [group, returning] of this.#returning) if (returning === plugin) this.#returning.delete(group);
+  }
+
+  /** The plugin of this group, if it is being loaded anew. */
+  returning(group: string): string | undefined {
+    return this.#returning.get(group);
   }
 
   byPath(group: string, version: string, plural: string): Registration | undefined {

@@ -88,6 +88,23 @@ t.test('watches end with 1012, and new code serves, of helpers too', async (t) =
   elsewhere.leave();
 });
 
+t.test('while it is loaded anew nothing of it is told to be gone', async (t) => {
+  const { server, folder } = await given(t);
+  await answersWith(server, 'first', 'one');
+  const met = new Set<number>();
+  await writeFile(join(folder, 'main.mjs'), `await new Promise((resolve) => { setTimeout(resolve, 700); });\n${mainText('two')}`);
+  for (let isBack = false; !isBack;) {
+    const answers = await Promise.all([`${goods}/shipped`, goods, hello].map(async (path) => server.call(path)));
+    for (const { status } of answers) met.add(status);
+    isBack = (await answers[2]!.text()).includes('two');
+  }
+  t.strictSame([...met].sort(), [200, 503]);
+  t.equal((await server.call('/apis/api.goods.example/v1/nothing')).status, 404, 'once it is back');
+  await server.call(`${plugins}/good`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { spec: { enabled: false } } });
+  await until(server, (_ready, phase) => phase === 'stopped');
+  t.equal((await server.call(goods)).status, 404, 'nor is one expected that was switched off');
+});
+
 t.test('a broken file fails it with why, everything else serves, and mended it is started again', async (t) => {
   const { server, folder } = await given(t);
   const breaks: readonly (readonly [file: string, text: string, why: RegExp])[] = [
