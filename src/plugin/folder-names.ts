@@ -14,11 +14,15 @@ export type FolderNames<Declared> = {
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 
-/** The first folder with a name has it; a second one is told under its folder's name where that is free. */
+/**
+ * Whose folder has its name has it, before those that were found earlier: one that is moved aside makes room for what is put in
+ * its place. Any other one of a name that is given is told under its folder's name where that is free. Bundled ones come first.
+ */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();
   const unnamed: { of: Declared; twin: string | undefined }[] = [];
-  for (const of of folders) {
+  const rank = ({ folder, declared }: DeclaredFolder): number => (folder.bundled ? 0 : folder.name === declared ? 1 : 2);
+  for (const of of [...folders].sort((left, right) => rank(left) - rank(right))) {
     const { folder, declared } = of;
     const twin = names.get(declared)?.of.folder.path;
     const name = twin === undefined ? declared : folder.name;

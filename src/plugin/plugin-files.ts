@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
 import { fileComparedBytesMax, filesWatchedMax } from './life-limits.ts';
+import { unlessPassing } from './passing-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
 /** A file that makes a plugin what it is, as the file system describes it. */
@@ -16,10 +18,10 @@ const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/** undefined: the folder or its plugin.yaml is not there. */
+/** undefined: the folder or its plugin.yaml is not there. Throws when that cannot be told now. */
 export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
   // Whatever else lies there may be large, and is nobody's.
-  if (await stat(join(root, 'plugin.yaml')).catch(() => undefined) === undefined) return undefined;
+  if (await markOf(join(root, 'plugin.yaml')) === undefined) return undefined;
   const files: FileMark[] = [];
   const folders: string[] = [];
   const waiting = [''];
@@ -28,7 +30,7 @@ export async function lookAtFiles(root: string): Promise<FilesLook | undefined> 
     for (const entry of await entriesOf(join(root, inner))) {
       const path = join(inner, entry.name);
       if (entry.isDirectory() && !foldersLeftOut.has(entry.name) && !entry.name.startsWith('.')) waiting.push(path);
-      const mark = entry.isDirectory() || !isPart(path) ? undefined : await stat(join(root, path)).catch(() => undefined);
+      const mark = entry.isDirectory() || !isPart(path) ? undefined : await markOf(join(root, path));
       if (mark !== undefined) files.push({ path, size: mark.size, modifiedMs: mark.mtimeMs });
     }
   }
@@ -42,7 +44,7 @@ export async function digestOf(root: string, { files }: FilesLook): Promise<stri
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {
     hash.update(`${path}\0${String(size)}\0`);
-    const content = size > fileComparedBytesMax ? undefined : await readFile(join(root, path)).catch(() => undefined);
+    const content = size > fileComparedBytesMax ? undefined : await contentOf(join(root, path)).catch(unlessPassing(undefined));
     hash.update(content ?? String(modifiedMs));
   }
   return hash.digest('hex');
@@ -53,9 +55,26 @@ function isPart(path: string): boolean {
 }
 
 async function entriesOf(folder: string): ReturnType<typeof readFolder> {
-  return readFolder(folder).catch(() => []);
+  return readFolder(folder).catch(unlessPassing([]));
 }
 
 async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
+}
+
+/** Of a file. A pipe or a device is no part of anything, and reading one may never end. */
+async function markOf(path: string): Promise<Stats | undefined> {
+  return stat(path).then((mark) => (mark.isFile() ? mark : undefined)).catch(unlessPassing(undefined));
+}
+
+/** undefined: it is no file, or larger than what is compared, by now. */
+async function contentOf(path: string): Promise<Uint8Array | undefined> {
+  // Without O_NONBLOCK opening a pipe would wait for its writer for ever.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const mark = await file.stat();
+    return mark.isFile() && mark.size <= fileComparedBytesMax ? await file.readFile() : undefined;
+  } finally {
+    await file.close();
+  }
 }

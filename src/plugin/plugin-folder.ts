@@ -5,19 +5,21 @@ import { basename, extname, isAbsolute, join, normalize, sep } from 'node:path';
 import { decodeJson } from '../base/json.ts';
 import { jsonDepthMax, pluginManifestBytesMax, pluginObjectFileBytesMax } from '../limits.ts';
 import { isObject } from './manifest.ts';
+import { unlessPassing } from './passing-errors.ts';
 
 /** A plugin as it lies on disk. Its own path may be a link; nothing inside it may lead out by one. */
 export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
 
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
-/** Every folder in a folder of plugins, by name. */
+/** Every folder in a folder of plugins, by name. One that goes just now is not there; `ENOENT` is thrown for the folder of plugins alone. */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
   const folders = await Promise.all(names.map(async (name): Promise<PluginFolder | undefined> => {
     const path = join(root, name);
-    const isFolder = await stat(path).then((entry) => entry.isDirectory(), () => false);
-    return isFolder ? { path: await realpath(path), name, bundled } : undefined;
+    const isFolder = await stat(path).then((entry) => entry.isDirectory(), unlessPassing(false));
+    const real = isFolder ? await realpath(path).catch(unlessPassing(undefined)) : undefined;
+    return real === undefined ? undefined : { path: real, name, bundled };
   }));
   return folders.filter((folder) => folder !== undefined);
 }

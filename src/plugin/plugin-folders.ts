@@ -32,7 +32,7 @@ type Entry = {
   digest: string | undefined;
   /** As plugin.yaml last said it. */
   declared: string;
-  /** One that appeared while the server runs counts once a plugin was found in it. */
+  /** Once a plugin was found in it: other folders may lie there, too. */
   counts: boolean;
   /** Its plugin was uninstalled. */
   isOut: boolean;
@@ -76,7 +76,8 @@ export class PluginFolders {
     await Promise.all(entries.map(async (entry) => {
       entry.digest = await entry.watch.open(entry.folder.bundled ? 'once' : 'follow');
       entry.declared = await this.#declaredName(entry);
-      entry.counts = true;
+      entry.counts = entry.digest !== undefined;
+      if (!entry.counts) this.#dependencies.log.warn('a folder of plugins holds a folder without a plugin.yaml, which is left alone until there is one', { folder: entry.folder.path });
     }));
     this.#nameAll();
   }

@@ -1,4 +1,5 @@
 /** Folders that come, go and change their names while the server runs. */
+import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,7 +7,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { nameFolders } from '../../src/plugin/folder-names.ts';
+import { unlessPassing } from '../../src/plugin/passing-errors.ts';
 import { digestOf, lookAtFiles } from '../../src/plugin/plugin-files.ts';
+import { foldersIn } from '../../src/plugin/plugin-folder.ts';
 import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
@@ -102,10 +105,45 @@ t.test('what a plugin is made of is told apart from what lies beside it', async 
   }
 });
 
-t.test('names are given in the order in which folders are found', (t) => {
-  const folder = (name: string, declared: string): { readonly folder: { path: string; name: string; bundled: boolean }; readonly declared: string } => ({ folder: { path: `/r/${name}`, name, bundled: false }, declared });
-  const { names, unnamed } = nameFolders([folder('a', 'x'), folder('b', 'x'), folder('x', 'b'), folder('c', 'B?'), folder('d', 'd')]);
-  t.same([...names].map(([name, { of, refused }]) => [name, of.folder.name, refused?.reason]), [['x', 'a', undefined], ['b', 'b', 'NameTaken'], ['d', 'd', undefined]]);
-  t.same(unnamed.map(({ of, twin }) => [of.folder.name, twin]), [['x', '/r/b'], ['c', undefined]]);
+t.test('a name is its bundled folder\'s, its own folder\'s, or the first one\'s', (t) => {
+  const folder = (name: string, declared: string): { readonly folder: { path: string; name: string; bundled: boolean }; readonly declared: string } => ({ folder: { path: `/r/${name}`, name, bundled: name.startsWith('bundled') }, declared });
+  const { names, unnamed } = nameFolders([folder('a', 'x'), folder('b', 'x'), folder('x', 'b'), folder('c', 'B?'), folder('d', 'd'), folder('y.old', 'y'), folder('y', 'y'), folder('e', 'e'), folder('bundled-e', 'e')]);
+  t.same([...names].map(([name, { of, refused }]) => [name, of.folder.name, refused?.reason]), [
+    ['e', 'bundled-e', undefined], ['d', 'd', undefined], ['y', 'y', undefined], ['x', 'a', undefined], ['b', 'b', 'NameTaken'],
+  ]);
+  t.same(unnamed.map(({ of, twin }) => [of.folder.name, twin]), [['e', '/r/bundled-e'], ['x', '/r/b'], ['c', undefined], ['y.old', '/r/y']]);
   t.end();
+});
+
+t.test('one that goes while its folder of plugins is read takes no other with it', async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { good });
+  const passing = Array.from({ length: 32 }, (_, place) => join(root, `zz${String(place)}`));
+  const state = { isOver: false };
+  const storm = (async () => {
+    while (!state.isOver) {
+      await Promise.all(passing.map(async (path) => mkdir(path)));
+      await Promise.all(passing.map(async (path) => rm(path, { recursive: true })));
+    }
+  })();
+  for (let look = 0; look < 300; look += 1) {
+    const found = await foldersIn(root, false);
+    if (!found.some(({ name }) => name === 'good')) t.fail('it was not found');
+  }
+  state.isOver = true;
+  await storm;
+  await t.rejects(foldersIn(join(root, 'none'), false), { code: 'ENOENT' });
+  const failing = (code: string) => Object.assign(new Error(code), { code });
+  t.throws(() => unlessPassing(0)(failing('EMFILE')), { code: 'EMFILE' }, 'without descriptors nothing is known of what lies there');
+  t.equal(unlessPassing(0)(failing('ENOENT')), 0);
+});
+
+t.test('a pipe in a plugin\'s folder is no part of it, and nobody waits for its writer', async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { good });
+  for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
+  await symlink('/dev/zero', join(root, 'good', 'zero.json'));
+  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  t.teardown(async () => stage.close());
+  t.equal(stage.phase('good'), 'started');
 });
