@@ -4,7 +4,7 @@ import { nameLengthMax } from '../src/limits.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { stampOf } from '../src/log/event-codec.ts';
@@ -17,7 +17,7 @@ import { storedOf } from './row.ts';
 import type { TypeIndex } from './type-index.ts';
 
 /** A type's indexes: being built beside the fold, or ready. */
-type Indexed = { readonly state: 'building'; readonly catchUp: IndexCatchUp } | { readonly state: 'ready'; readonly index: TypeIndex };
+type Indexed = { readonly state: 'building'; readonly catchUp: IndexCatchUp } | { readonly state: 'ready'; readonly index: TypeIndex; readonly fingerprint: string };
 
 /** Objects accepted once of which an index has no value now, as its function fails on them: told, as lists by it leave them out. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
@@ -134,8 +134,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#tables.names(type, page);
   }
 
-  holderOf(type: TypeKey, index: number, key: string | number): string | undefined {
-    return this.#ready(type).has(index, key);
+  holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
+    const indexed = this.#indexes.get(type.key);
+    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint ? indexed.index.has(index, key) : undefined;
   }
 
   async reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'> {
@@ -199,7 +200,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     if (building?.state !== 'building' || building.catchUp !== catchUp) return unindexed;
     // No event was folded since the last slice was read: catching up and switching over are this one turn.
     catchUp.applyTo(index);
-    this.#indexes.set(type.key, { state: 'ready', index });
+    this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
     return unindexed;
   }
 

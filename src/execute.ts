@@ -17,7 +17,7 @@ import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.
 import { HeldGuard } from './write/guard.ts';
 import { keptChanging, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
 import { Turns, type Leave } from './write/turns.ts';
-import { claimValues } from './write/values.ts';
+import { claimValues, storedHolder } from './write/values.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
@@ -182,11 +182,24 @@ class WriteDoor {
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const proposed = encodeEvent(uuid(), decision.event, metadata, decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry });
     if (proposed.data.length > objectBytesMax) return this.#confirm(target, tooLarge(proposed.data.length));
+    const stored = await this.#refuseStored(target, decision);
+    if (stored !== undefined) return stored;
     const refused = await claimValues({ log: this.#log, clock, uuid }, { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun });
     if (refused !== undefined) return refused.outcome === 'unavailable' ? unavailable() : this.#confirm(target, taken(target.type, refused));
     if (dryRun) return this.#confirm(target, decision);
     given.guard?.spend();
     return shownOnce(await this.#append(target, { proposed, decision }), given.kept);
+  }
+
+  /** A value that another object has without a claim, if the log itself says that it has it still. */
+  async #refuseStored(target: Target, { entry }: Made): Promise<Attempt | undefined> {
+    const { type, name, state } = target;
+    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before: state.kind === 'live' ? state.object : undefined, after: entry });
+    if (holder === undefined) return undefined;
+    const stream = streamOf(type, holder.name);
+    const head = await this.#log.readLast(stream);
+    if (head !== undefined && head.revision > holder.revision) return this.#awaitFold(head.position);
+    return this.#confirm(target, taken(type, { value: holder.value, holder: stream }));
   }
 
   /** Against what the writer holds in this very turn. */

@@ -5,7 +5,8 @@ import { claimStream } from '../src/claims.ts';
 import type { Command, WriteOutcome } from '../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../src/command/event.ts';
 import { decodeMetadata, encodeEvent } from '../src/log/event-codec.ts';
-import { body, collect, create, created, jsonPatch, merge, put, remove, updated, valuesOf, widget, widgets } from './support/given.ts';
+import { streamRevision } from '../src/log/log.ts';
+import { body, collect, create, created, jsonPatch, merge, put, remove, updated, valuesOf, widget, widgets, widgetType } from './support/given.ts';
 import { idOf } from './support/id-of.ts';
 import { altered, shown, streamOf, tally, verdict, Writing } from './support/writing.ts';
 
@@ -165,6 +166,47 @@ test('of many objects that move to one value exactly one gets there', async (t) 
 test('objects without the value do not collide', async (t) => {
   const writing = await Writing.open(t);
   t.strictSame(tally(await writing.race(many(5, (place) => create(body({ metadata: { name: `w${String(place)}` } }))))), { ok: 5 });
+});
+
+const notUnique = widgetType({ indexes: [{ name: 'spec.serial' }] });
+
+test('a value stored before its index was unique is refused to others, and stays whose it is', async (t) => {
+  const writing = await Writing.open(t, { type: notUnique });
+  for (const [name, value] of [['old', 's'], ['other', 'o'], ['gone', 'g']] as const) await writing.write(create(serial(name, value)));
+  await writing.declare(widgets);
+  const before = (await writing.recorded()).length;
+  for (const dryRun of [true, false]) {
+    const refused = await writing.write(create(serial('new', 's')), { dryRun });
+    t.match(refused, { ok: false, rejection: { reason: 'unique-value-taken', detail: 'spec.serial must be unique among widgets: "old" has this value', violations: [{ pointer: '/spec/serial' }] } });
+    t.equal(verdict(await writing.write(merge({ spec: { serial: 's' } }, { name: 'other' }), { dryRun })), 'unique-value-taken');
+  }
+  t.equal((await writing.recorded()).length, before, 'refused before anything is claimed');
+  t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'old' }))), 'ok');
+  t.equal(verdict(await writing.write(create(serial('new', 's')))), 'unique-value-taken', 'by its claim');
+  await writing.write(remove({}, 'gone'));
+  t.equal(verdict(await writing.write(create(serial('new', 'g')))), 'unique-value-taken', 'marked, it is there still');
+  await writing.write(collect(writing.object('gone')?.metadata.uid, 'gone'));
+  t.equal(verdict(await writing.write(create(serial('new', 'g')))), 'ok');
+});
+
+test('of objects that were stored with one value the first that is written keeps it, the others can move away', async (t) => {
+  for (const [first, second] of [['a', 'b'], ['b', 'a']] as const) {
+    const writing = await Writing.open(t, { type: notUnique });
+    for (const name of [first, second]) await writing.write(create(serial(name, 's')));
+    await writing.declare(widgets);
+    t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: first }))), 'ok');
+    t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: second }))), 'unique-value-taken');
+    t.equal(verdict(await writing.write(merge({ spec: { serial: 's2' } }, { name: second }))), 'ok');
+  }
+});
+
+test('a value that its holder gave up on another node is free, though this node has not folded that yet', async (t) => {
+  const writing = await Writing.open(t, { type: notUnique });
+  await writing.write(create(serial('w1', 's')));
+  await writing.declare(widgets);
+  const moved = writing.log.append(streamOf('w1'), [encodeEvent(idOf('moved'), updated(widget({ metadata: { version: 1 } })), metadata)], streamRevision(0));
+  t.equal(verdict(await writing.write(create(serial('b', 's')))), 'ok');
+  t.match(await moved, { ok: true });
 });
 
 test('a claim whose writer died is outwaited: the next one gets the value, and the dead one\'s append can no longer land', async (t) => {

@@ -1,6 +1,7 @@
 import type { LogPosition, StreamRevision } from '../log/log.ts';
-import type { IndexEntry, TypeKey } from '../resource/index-entry.ts';
+import type { IndexEntry, IndexKey, TypeKey } from '../resource/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../resource/list-query.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
 
 /** Ports of the object read model. All reads are synchronous and see one state: that of `position()`. */
 
@@ -60,8 +61,11 @@ export type ObjectReader = {
   names(type: TypeKey, query: ListQuery): readonly string[];
   /** The same objects one by one, exactly as they are at `position`: a watch's initial state. */
   objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> };
-  /** The name of the object that holds `key` in the unique index at `index`, as this node knows it: a hint (protocol, 1). */
-  holderOf(type: TypeKey, index: number, key: string | number): string | undefined;
+  /**
+   * The name of an object that has `key` in the index at `index`, as this node knows it: a hint (protocol, 1). None where the
+   * indexes are not ready, or are another declaration's: the type was stopped or upgraded while the caller was at work.
+   */
+  holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /**
    * Resolves once every event up to `position` is folded: 'reached', or 'timeout' after `timeoutMs`, or 'aborted'.
    */

@@ -120,7 +120,7 @@ export type HeldValue = { readonly index: string; readonly hash: string };
 export function heldValues(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   return indexes
     .filter((index) => index.unique && index.name !== nameIndex)
-    .flatMap((index) => index.keysOf(object).map((key) => ({ index: index.name, hash: hashOfKey(index, key) })))
+    .flatMap((index) => index.keysOf(object).map((key) => heldValue(index, key)))
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }
 
@@ -130,13 +130,13 @@ export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEn
     const held = before.keys[place];
     if (!index.unique || index.name === nameIndex || held === undefined || held.length === 0) return [];
     const kept = after?.keys[place] ?? [];
-    return held.filter((key) => !kept.includes(key)).map((key) => ({ index: index.name, hash: hashOfKey(index, key) }));
+    return held.filter((key) => !kept.includes(key)).map((key) => heldValue(index, key));
   });
 }
 
-/** Of the value as people write it, so that a claim can be found by hand. */
-function hashOfKey(index: IndexDefinition, key: IndexKey): string {
-  return createHash('sha256').update(textOfKey(index.type, key)).digest('hex');
+/** The hash is of the value as people write it, so that a claim can be found by hand. */
+export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
+  return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };
 }
 
 function compareTexts(a: string, b: string): number {

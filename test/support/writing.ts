@@ -27,9 +27,13 @@ export type WritingOptions = {
   readonly through?: (log: EventLog) => EventLog;
   readonly suffixes?: readonly string[];
   readonly lastEventTime?: number;
+  /** What is declared at first, instead of `widgets`. */
+  readonly type?: ResourceType;
 };
 
 const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
+
+type Declared = { type: ResourceType };
 
 /** The write door over a log in memory and the real read models; time passes only while a write waits. */
 export class Writing {
@@ -37,11 +41,13 @@ export class Writing {
   readonly models: ObjectModels;
   readonly clock: FakeClock;
   readonly execute: Execute;
+  readonly #declared: Declared;
 
-  private constructor(log: EventLog, models: ObjectModels, clock: FakeClock, options: WritingOptions) {
+  private constructor(log: EventLog, { models, clock, declared }: { readonly models: ObjectModels; readonly clock: FakeClock; readonly declared: Declared }, options: WritingOptions) {
     this.log = log;
     this.models = models;
     this.clock = clock;
+    this.#declared = declared;
     let drawn = 0;
     let ids = 0;
     const suffixes = options.suffixes ?? [];
@@ -60,8 +66,9 @@ export class Writing {
     const clock = new FakeClock();
     const log = new MemoryLog();
     const tables = new LmdbTables(dir);
-    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => (key === widgets.key ? widgets : undefined), clock });
-    await models.buildIndexes(widgets);
+    const declared: Declared = { type: options.type ?? widgets };
+    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => (key === declared.type.key ? declared.type : undefined), clock });
+    await models.buildIndexes(declared.type);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
     t.teardown(async () => {
@@ -71,17 +78,23 @@ export class Writing {
       await tables.close();
       await rm(dir, { recursive: true, force: true });
     });
-    return new Writing(log, models, clock, options);
+    return new Writing(log, { models, clock, declared }, options);
+  }
+
+  /** The type as a later version of its plugin declares it. */
+  async declare(type: ResourceType): Promise<void> {
+    this.#declared.type = type;
+    await this.models.buildIndexes(type);
   }
 
   async write(command: Command, changes: Partial<WriteContext> & { readonly type?: ResourceType } = {}): Promise<WriteOutcome> {
-    const { type = widgets, ...changed } = changes;
+    const { type = this.#declared.type, ...changed } = changes;
     return this.settle(this.execute(type, command, { ...context, ...changed }));
   }
 
   /** All at once. */
   async race(commands: readonly Command[]): Promise<readonly WriteOutcome[]> {
-    return this.settle(Promise.all(commands.map((command) => this.execute(widgets, command, context))));
+    return this.settle(Promise.all(commands.map((command) => this.execute(this.#declared.type, command, context))));
   }
 
   /** Lets time pass, slowly, until `promise` is settled. */
