@@ -5,6 +5,7 @@ import type { Subject } from '../command/subject.ts';
 import { pluginStartMs } from '../limits.ts';
 import type { ChangeFeed, ObjectReader, StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
+import type { JsonObject } from '../resource/object.ts';
 import { parseObject, type Applied } from './apply-object.ts';
 import type { LoadedPlugin, PluginLoad } from './load-plugin.ts';
 import { decodeManifest, isObject, type Manifest } from './manifest.ts';
@@ -72,7 +73,8 @@ export class Installer {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
       if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well, and is changed there`);
-      if (this.#stored(name) !== undefined) return conflict(`the plugin ${name} is there already: "ledgerplane plugin upgrade ${name} <file>" puts another version in its place`);
+      const stored = this.#stored(name);
+      if (stored !== undefined) return conflict(presentWords(name, parseObject(stored.bytes)));
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
     });
   }
@@ -85,8 +87,8 @@ export class Installer {
     const metadata = isObject(object['metadata']) ? object['metadata'] : {};
     const { uid } = metadata;
     const present = packageOf(object);
-    if (present === undefined) return conflict(`the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there`);
     if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
+    if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there` : presentWords(name, object));
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       if (manifest.name !== name) return invalid(`it is the plugin ${manifest.name}, not ${name}`);
@@ -193,6 +195,14 @@ export class Installer {
     const { reader, pluginKey } = this.#dependencies;
     return reader.get(pluginKey, name);
   }
+}
+
+/** Why a plugin that no folder holds cannot be installed, and what can be done instead. */
+function presentWords(name: string, object: JsonObject): string {
+  const { metadata } = object;
+  if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return `the plugin ${name} is being uninstalled`;
+  if (packageOf(object) !== undefined) return `the plugin ${name} is there already: "ledgerplane plugin upgrade ${name} <file>" puts another version in its place`;
+  return `the plugin ${name} was not installed, and its folder is gone: put the folder back, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
 }
 
 function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Refused {

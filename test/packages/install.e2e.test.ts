@@ -124,6 +124,10 @@ t.test('what is refused says why and leaves no trace', async (t) => {
   t.match(await upgrade(server, 'teller', packageOf('other')), { status: 422, body: { message: /it is the plugin other, not teller/u } });
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), { status: 409, body: { message: /was not installed/u } });
+  t.equal((await server.call(pluginPath, { method: 'POST', body: { metadata: { name: 'lost' }, spec: {} } })).status, 201);
+  const lost = { status: 409, body: { message: /its folder is gone: put the folder back, or uninstall it first \("ledgerplane plugin uninstall lost"\) and then install it$/u } };
+  t.match(await install(server, packageOf('lost')), lost, 'neither command sends to the other');
+  t.match(await upgrade(server, 'lost', packageOf('lost')), lost);
   t.equal((await upgrade(server, 'teller', tellerPackage('2.0.0', { module: 'throw new Error("broken")' }))).status, 422, 'an upgrade that does not load leaves what runs');
   t.match((await server.call(`${pluginPath}/teller`).then(async (response) => response.json())), { spec: { version: '1.0.0' }, status: { phase: 'started' } });
 });
