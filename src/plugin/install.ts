@@ -90,19 +90,18 @@ export class Installer {
     if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
     if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there` : presentWords(name, object));
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
-    return this.#staged(archive, async (staged, { manifest, loaded }) => {
-      if (manifest.name !== name) return invalid(`it is the plugin ${manifest.name}, not ${name}`);
-      return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } });
-    });
+    return this.#staged(archive, async (staged, { manifest, loaded }) => this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } }), name);
   }
 
-  async #staged(archive: Uint8Array, use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>): Promise<InstallOutcome> {
+  async #staged(archive: Uint8Array, use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>, expected?: string): Promise<InstallOutcome> {
     const staged = await this.#dependencies.packages.stage(archive);
     if (!staged.ok) return invalid(staged.problem);
     let name: string | undefined;
     try {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
+      // Before its module is run: what else is wrong with it is about another plugin.
+      if (expected !== undefined && manifest.name !== expected) return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
       if (this.#busy.has(manifest.name)) return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
       name = manifest.name;
       this.#busy.add(name);

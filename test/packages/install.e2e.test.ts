@@ -122,6 +122,7 @@ t.test('what is refused says why and leaves no trace', async (t) => {
   t.match(ill, { status: 422, body: { message: /extensions\/objects\.yaml: Tale two: spec\.title must be of type string, is 3$/u } }, 'by the type of the version that is sent');
   t.match(await server.call(`${pluginPath}/teller`).then(async (response) => response.json()), { spec: { version: '1.0.0' }, status: { phase: 'started' } });
   t.match(await upgrade(server, 'teller', packageOf('other')), { status: 422, body: { message: /it is the plugin other, not teller/u } });
+  t.match(await upgrade(server, 'teller', tellerPackage('1.0.0', { name: 'other', module: 'throw new Error("ran")' })), { status: 422, body: { message: /it is the plugin other, not teller$/u } }, 'before anything else about it');
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), { status: 409, body: { message: /was not installed/u } });
   t.equal((await server.call(pluginPath, { method: 'POST', body: { metadata: { name: 'lost' }, spec: {} } })).status, 201);
