@@ -1,5 +1,5 @@
 /** Of the process or the machine, and not of the file: nothing is told by it of what lies there. */
-const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN', 'EBUSY', 'ESTALE', 'EINTR']);
+const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
 /** Takes what cannot be read for `otherwise`; an error that passes is thrown on. */
 export function unlessPassing<T>(otherwise: T): (error: unknown) => T {

@@ -138,11 +138,13 @@ t.test('one that goes while its folder of plugins is read takes no other with it
   t.equal(unlessPassing(0)(failing('ENOENT')), 0);
 });
 
-t.test('a pipe in a plugin\'s folder is no part of it, and nobody waits for its writer', async (t) => {
+t.test('a pipe in a plugin\'s folder is no part of it, nobody waits for its writer, and a file that cannot be read harms nobody', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good });
   for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
   await symlink('/dev/zero', join(root, 'good', 'zero.json'));
+  // A file by its looks, of which the first byte is an I/O error.
+  await symlink('/proc/self/mem', join(root, 'good', 'error.json'));
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.teardown(async () => stage.close());
   t.equal(stage.phase('good'), 'started');
