@@ -38,6 +38,7 @@ export type PluginParts = {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
+  /** Over the reconcilers of the platform and of plugins. */
   readonly bound: ReconcileBound;
   readonly authorize: Authorize;
 };

@@ -6,18 +6,18 @@ import type { Logger } from 'pino';
 import { LmdbTables } from '../projections/lmdb-tables.ts';
 import { ObjectModels } from '../projections/object-models.ts';
 import { ReconcileBound, type Measured } from '../reconcilers/bound.ts';
-import { alwaysLeading, LeaseElector, type Elector } from '../reconcilers/lease.ts';
+import { alwaysLeading, LeaseElector } from '../reconcilers/lease.ts';
 import { Passwords } from './auth/password.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { openPackages } from './compose-packages.ts';
-import { composePlugins, type Plugins } from './compose-plugins.ts';
+import { composePlugins, type PluginParts, type Plugins } from './compose-plugins.ts';
 import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
-import { createWriteDoor, type Execute } from './execute.ts';
+import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics, type EventLoopSource } from './http/metrics.ts';
@@ -175,18 +175,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
   return { settled: Promise.resolve() };
 }
 
-type Core = {
-  readonly stores: Stores;
-  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
-  readonly loggerOf: (plugin: string) => PluginLogger;
-  readonly execute: Execute;
-  /** The same for what must be written: it waits for a log that does not answer. */
-  readonly patiently: Execute;
-  readonly hub: WatchHub;
-  readonly leadership: Elector;
-  /** Over the reconcilers of the platform and of plugins. */
-  readonly bound: ReconcileBound;
-};
+type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'hub' | 'leadership' | 'bound'> & { readonly stores: Stores };
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
 function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {

@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 
 import { leaseLookMs, leaseMs } from '../../src/limits.ts';
 import { Following } from './following.ts';
+import { leads, ranked } from './leading.ts';
 import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';
 import { NodeProcess } from './node-process.ts';
 import { widgetsPath } from './widget-model.ts';
@@ -27,21 +28,6 @@ async function given(t: Test): Promise<Given> {
     return node;
   };
   return { log, folder, nodes: [await start('first'), await start('second')] };
-}
-
-async function leads(node: NodeProcess): Promise<boolean> {
-  return /^ledgerplane_leader 1$/mu.test((await node.ask('/metrics')).text);
-}
-
-/** The one that leads, and the other; waits until there is one. */
-async function ranked(nodes: readonly [NodeProcess, NodeProcess]): Promise<readonly [leader: NodeProcess, other: NodeProcess]> {
-  for (;;) {
-    const [first, second] = await Promise.all(nodes.map(leads));
-    if (first === true && second === true) throw new Error('both lead');
-    if (first === true) return nodes;
-    if (second === true) return [nodes[1], nodes[0]];
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
-  }
 }
 
 async function make(node: NodeProcess, ...names: readonly string[]): Promise<void> {

@@ -11,6 +11,7 @@ import { tellerPackage, tellerVersionPath } from '../packages/teller-package.ts'
 import type { Answered } from '../support/ask.ts';
 import { eventsOf } from '../support/event-log.ts';
 import { adminAuthorization } from '../support/start-server.ts';
+import { ranked } from './leading.ts';
 import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';
 import { NodeProcess } from './node-process.ts';
 
@@ -40,16 +41,6 @@ async function send(node: NodeProcess, path: string, archive: Buffer): Promise<T
   form.set('file', new Blob([new Uint8Array(archive)]), 'package.tgz');
   const response = await fetch(`${node.url}${consolePath}/${path}`, { method: 'POST', headers: { authorization: adminAuthorization }, body: form });
   return { status: response.status, plugin: await response.json() };
-}
-
-/** The one that leads, and the other; waits until there is one. */
-async function ranked([first, second]: Given['nodes']): Promise<Given['nodes']> {
-  const leads = async (node: NodeProcess): Promise<boolean> => /^ledgerplane_leader 1$/mu.test((await node.ask('/metrics')).text);
-  for (;;) {
-    if (await leads(first)) return [first, second];
-    if (await leads(second)) return [second, first];
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
-  }
 }
 
 function tells(version: string): (answered: Answered) => boolean {

@@ -8,6 +8,7 @@ import t from 'tap';
 
 import { leaseMs } from '../../src/limits.ts';
 import { manifestYaml, writePlugins } from '../plugin/host-stage.ts';
+import { leads } from './leading.ts';
 import { startLogServer, tellWhichServer } from './log-server.ts';
 import { NodeProcess } from './node-process.ts';
 
@@ -44,7 +45,7 @@ async function write(node: NodeProcess, method: string, path: string, body: obje
 
 async function leader(nodes: readonly NodeProcess[]): Promise<NodeProcess> {
   for (;;) {
-    for (const node of nodes) if (/^ledgerplane_leader 1$/mu.test((await node.ask('/metrics')).text)) return node;
+    for (const node of nodes) if (await leads(node)) return node;
     await passes(50);
   }
 }
