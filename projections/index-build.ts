@@ -1,5 +1,5 @@
 import { must } from '../src/base/unreachable.ts';
-import { listSliceObjectsMax } from '../src/limits.ts';
+import { listSliceObjectsMax } from '../src/limits/lists.ts';
 import type { Change } from '../src/read/objects.ts';
 import type { IndexEntry } from '../src/resource/index-entry.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../src/base/clock.ts';
 import { must } from '../src/base/unreachable.ts';
-import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, snapshotHoldMsMax, snapshotsMax } from '../src/limits.ts';
+import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
 import type { LogPosition } from '../src/log/log.ts';
 import { SnapshotsExhaustedError, type ListPage } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';

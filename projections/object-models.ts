@@ -1,6 +1,6 @@
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
-import { nameLengthMax } from '../src/limits.ts';
+import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';

@@ -7,7 +7,7 @@ import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import { superRole } from '../src/access/standing-roles.ts';
 import type { ApiRequest, Grant, Rights } from '../src/auth/permission-reader.ts';
-import { rememberedCandidatesMax, rememberingRolesMin } from '../src/limits.ts';
+import { rememberedCandidatesMax, rememberingRolesMin } from '../src/limits/access.ts';
 import type { NonResourceRequest, ResourceRequest } from '../src/resource/request-path.ts';
 
 export type PluginOf = (request: ApiRequest) => string | undefined;

@@ -3,7 +3,7 @@ import { RoleTable } from '../src/access/role-table.ts';
 import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import { deepEqual } from '../src/base/json.ts';
-import { changedRolesMax } from '../src/limits.ts';
+import { changedRolesMax } from '../src/limits/access.ts';
 
 /** A role and its rules made ready, once somebody is judged by them. */
 class KnownRole {

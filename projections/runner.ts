@@ -1,5 +1,5 @@
 import { foldedCategories } from './fold-event.ts';
-import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits.ts';
+import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import { epochShift, logStart, type EventLog, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 
 /** What the runner drives: a fold that commits a batch and its checkpoint together and publishes in the same turn. */

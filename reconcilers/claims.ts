@@ -1,5 +1,5 @@
 import { delay, type Clock } from '../src/base/clock.ts';
-import { claimPendingWaitMs } from '../src/limits.ts';
+import { claimPendingWaitMs } from '../src/limits/writes.ts';
 import { decodeEvent } from '../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type LogPosition, type StreamName, type StreamRevision } from '../src/log/log.ts';
 import type { Change, ChangeFeed } from '../src/read/objects.ts';

@@ -1,5 +1,5 @@
 import { actorOf, type Subject } from '../src/command/subject.ts';
-import { collectorConcurrencyMax } from '../src/limits.ts';
+import { collectorConcurrencyMax } from '../src/limits/reconcilers.ts';
 import type { Change } from '../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';

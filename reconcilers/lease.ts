@@ -1,7 +1,7 @@
 import { delay, type Clock, type Timer } from '../src/base/clock.ts';
 import { eventSchema, type EventMetadata, type LeaseEvent } from '../src/command/event.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
-import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limits.ts';
+import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../src/log/event-codec.ts';
 import { streamName, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamRevision } from '../src/log/log.ts';
 

@@ -1,6 +1,6 @@
 import { roleOf } from '../src/access/role-object.ts';
 import type { Role } from '../src/access/role.ts';
-import { nameLengthMax } from '../src/limits.ts';
+import { nameLengthMax } from '../src/limits/objects.ts';
 import type { Change } from '../src/read/objects.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import type { ResourceObject } from '../src/resource/object.ts';

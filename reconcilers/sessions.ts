@@ -1,6 +1,6 @@
 import type { PermissionReader } from '../src/auth/permission-reader.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
-import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits.ts';
+import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../src/limits/reconcilers.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';

@@ -1,5 +1,5 @@
 import { delay, type Clock } from './base/clock.ts';
-import { claimPendingWaitMs, writeAttemptsMax } from './limits.ts';
+import { claimPendingWaitMs, writeAttemptsMax } from './limits/writes.ts';
 import type { ClaimEvent, Event, EventMetadata, HeldValue } from './command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from './log/log.ts';

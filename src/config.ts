@@ -1,6 +1,6 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax } from './limits.ts';
+import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax } from './limits/settings.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';

@@ -5,7 +5,8 @@ import type { Facts } from './command/facts.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
 import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
-import { freshnessWaitMs, generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax, writesInFlightMax } from './limits.ts';
+import { generateNameAttemptsMax, objectBytesMax } from './limits/objects.ts';
+import { writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax, writesInFlightMax, writeFoldWaitMs } from './limits/writes.ts';
 import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
 import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
@@ -172,7 +173,7 @@ class WriteDoor {
   /** What was judged before it was held counts for nothing: the command is decided anew. */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
-    given.guard ??= new HeldGuard({ log: this.#log, clock, reader, uuid, turns: this.#turns, foldWaitMs }, () => metadata);
+    given.guard ??= new HeldGuard({ log: this.#log, clock, reader, uuid, turns: this.#turns, foldWaitMs: writeFoldWaitMs }, () => metadata);
     return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
   }
 
@@ -261,7 +262,7 @@ class WriteDoor {
   async #awaitFold(position: LogPosition): Promise<Attempt> {
     const { reader } = this.#dependencies;
     if (reader.position() >= position) return 'again';
-    const reached = await reader.reached(position, { timeoutMs: foldWaitMs });
+    const reached = await reader.reached(position, { timeoutMs: writeFoldWaitMs });
     return reached === 'reached' ? 'again' : unavailable();
   }
 
@@ -271,9 +272,6 @@ class WriteDoor {
     return new Date(this.#lastTime).toISOString();
   }
 }
-
-/** A write that landed is answered once this node has folded it. */
-const foldWaitMs = freshnessWaitMs * 4;
 
 const unordered: Leave = () => undefined;
 

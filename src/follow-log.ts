@@ -5,7 +5,7 @@ import type { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../projections/runner.ts';
 import { delay, type Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
-import { clockAlarmMs, eventTimeAheadMsMax, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits.ts';
+import { clockAlarmMs, eventTimeAheadMsMax, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from './log/founded-log.ts';
 import { LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
 import type { PluginLogger } from './plugin/plugin.ts';

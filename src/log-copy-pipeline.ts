@@ -1,6 +1,6 @@
 import { delay, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
-import { logCopyInFlightBytesMax, logRetryMsMax, logRetryMsMin } from './limits.ts';
+import { logCopyInFlightBytesMax, logRetryMsMax, logRetryMsMin } from './limits/log.ts';
 import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor.ts';
 import { LogRefusedError, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from './log/log.ts';
 

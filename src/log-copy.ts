@@ -1,6 +1,6 @@
 import { delay, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
-import { logRetryMsMax, logRetryMsMin } from './limits.ts';
+import { logRetryMsMax, logRetryMsMin } from './limits/log.ts';
 import { EventCursor, LogCopyError, damaged, differenceOf, told } from './log-copy-cursor.ts';
 import { CopyPipeline } from './log-copy-pipeline.ts';
 import { CopyProgress, logCopyStallMs } from './log-copy-progress.ts';

@@ -1,6 +1,6 @@
 import { delay, type Clock } from './base/clock.ts';
 import { eventSchema, type EventMetadata, type PlatformEvent } from './command/event.ts';
-import { logRetryMsMax, logRetryMsMin } from './limits.ts';
+import { logRetryMsMax, logRetryMsMin } from './limits/log.ts';
 import { encodeEvent } from './log/event-codec.ts';
 import { platformStream, readFounding, type Founding } from './log/founded-log.ts';
 import type { EventLog, ExpectedRevision } from './log/log.ts';

@@ -7,7 +7,7 @@ import { systemClock } from './base/clock.ts';
 import { StartError, decodeConfig, readEnvironment } from './config.ts';
 import type { Config } from './config.ts';
 import { EventLoopWatch } from './event-loop-watch.ts';
-import { shutdownMs } from './limits.ts';
+import { shutdownMs } from './limits/requests.ts';
 import { isStrayAppendReply } from './log/eventstore-stray.ts';
 import { isStrayCommitFailure } from './log/lmdb-store.ts';
 import { Suspects } from './plugin/blamed-plugin.ts';

@@ -22,7 +22,7 @@ import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics, type EventLoopSource } from './http/metrics.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
-import { shutdownMs } from './limits.ts';
+import { shutdownMs } from './limits/requests.ts';
 import { listen } from './listen.ts';
 import { FoundedLog } from './log/founded-log.ts';
 import type { LogState } from './log/log.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { writeAttemptsMax, writesInFlightMax } from '../src/limits.ts';
+import { writeAttemptsMax, writesInFlightMax } from '../src/limits/writes.ts';
 import { eventSchema, type EventMetadata } from '../src/command/event.ts';
 import { encodeEvent } from '../src/log/event-codec.ts';
 import { LogCorruptError, type AppendOutcome, type EventLog } from '../src/log/log.ts';

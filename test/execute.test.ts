@@ -1,6 +1,7 @@
 import { test } from 'tap';
 
-import { generateNameAttemptsMax, objectBytesMax, writeAttemptsMax, writesWaitingPerObjectMax, writeTurnWaitMs } from '../src/limits.ts';
+import { generateNameAttemptsMax, objectBytesMax } from '../src/limits/objects.ts';
+import { writeAttemptsMax, writesWaitingPerObjectMax, writeTurnWaitMs } from '../src/limits/writes.ts';
 import { claimStream } from '../src/claims.ts';
 import type { Command, WriteOutcome } from '../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../src/command/event.ts';

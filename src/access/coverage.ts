@@ -1,4 +1,4 @@
-import { coverageChecksMax } from '../limits.ts';
+import { coverageChecksMax } from '../limits/access.ts';
 import { isNameWithin } from './name-pattern.ts';
 import { isPathWithin } from './path-entry.ts';
 import { readingsOf } from './resource-entry.ts';

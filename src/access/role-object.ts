@@ -1,5 +1,5 @@
 import { isMembers } from '../resource/schema-check.ts';
-import { roleListEntriesMax } from '../limits.ts';
+import { roleListEntriesMax } from '../limits/access.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';

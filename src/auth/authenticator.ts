@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
-import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits.ts';
+import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits/access.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
 import { isDigestOf, type Elsewhere } from './elsewhere.ts';
 import { LoginFailures } from './login-failures.ts';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
-import { freshnessWaitMs } from '../limits.ts';
+import { freshnessWaitMs } from '../limits/writes.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';

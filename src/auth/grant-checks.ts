@@ -4,7 +4,7 @@ import { builtInRoles } from '../access/standing-roles.ts';
 import { refuse, type Refused } from '../command/refuse.ts';
 import { actorOf } from '../command/subject.ts';
 import type { ResourceObject } from '../resource/object.ts';
-import { ruleShownLengthMax } from '../limits.ts';
+import { ruleShownLengthMax } from '../limits/access.ts';
 import type { DecidedChange } from '../write-rules.ts';
 import type { PermissionReader, Rights } from './permission-reader.ts';
 import { roleBindingKey, roleKey, tokenKey, userKey } from './types/platform-types.ts';

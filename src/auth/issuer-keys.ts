@@ -3,7 +3,8 @@ import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type
 import { isTrustedUrl, type OidcSettings } from '../access/identity-provider.ts';
 import { decodeJson } from '../base/json.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { jsonDepthMax, oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../limits.ts';
+import { oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../limits/access.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
 
 export type OidcDependencies = {
   readonly settings: OidcSettings;

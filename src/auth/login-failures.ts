@@ -1,4 +1,4 @@
-import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, loginFailuresMax } from '../limits.ts';
+import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, loginFailuresMax } from '../limits/access.ts';
 
 type Count = { attempts: number; readonly endsAt: number };
 

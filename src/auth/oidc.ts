@@ -1,6 +1,6 @@
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 
-import { oidcClaimLengthMax, oidcLeewayMs } from '../limits.ts';
+import { oidcClaimLengthMax, oidcLeewayMs } from '../limits/access.ts';
 import { undecided, unauthorized, type Authenticated } from './authenticated.ts';
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 
 import PQueue from 'p-queue';
 
-import { passwordHashMemoryBytesMax, passwordHashesMax, passwordHashesWaitingMax } from '../limits.ts';
+import { passwordHashMemoryBytesMax, passwordHashesMax, passwordHashesWaitingMax } from '../limits/access.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { delay, type Clock } from '../base/clock.ts';
 import type { EventMetadata, SecretEvent } from '../command/event.ts';
 import type { Withheld } from '../command/strategy.ts';
-import { writeAttemptsMax } from '../limits.ts';
+import { writeAttemptsMax } from '../limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
 import type { SecretReader } from '../read/secrets.ts';

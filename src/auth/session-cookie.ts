@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-import { sessionLifetimeMs } from '../limits.ts';
+import { sessionLifetimeMs } from '../limits/access.ts';
 
 /** The cookie that carries a session's text, and the token that goes with it (decision 7.4). */
 export const sessionCookie = 'ledgerplane_session';

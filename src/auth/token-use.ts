@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
-import { tokenUseNotedMs } from '../limits.ts';
+import { tokenUseNotedMs } from '../limits/access.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { storedObject } from '../resource/shown-object.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Command, WriteContext } from '../command/command.ts';
 import type { Rejection } from '../command/rejection.ts';
 import type { Execute } from '../execute.ts';
-import { bindingAttemptsMax } from '../limits.ts';
+import { bindingAttemptsMax } from '../limits/access.ts';
 import type { ObjectReader, StoredObject } from '../read/objects.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import { bindFields } from '../resource/order.ts';

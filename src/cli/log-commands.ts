@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits.ts';
+import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config.ts';
 import { mistake } from './failure.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 
-import { typedSecretLengthMax } from '../limits.ts';
+import { typedSecretLengthMax } from '../limits/settings.ts';
 import { interrupted, mistake } from './failure.ts';
 import type { SecretInput, Surroundings } from './surroundings.ts';
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { decodeJson } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
-import { commandAnswerBytesMax, commandAnswerMs, jsonDepthMax } from '../limits.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
+import { commandAnswerBytesMax, commandAnswerMs } from '../limits/settings.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { failed } from './failure.ts';
 import type { CommandFailure } from './failure.ts';

@@ -1,6 +1,7 @@
 import { deepEqual } from '../base/json.ts';
 import { unreachable } from '../base/unreachable.ts';
-import { generateNameLengthMax, validationErrorsMax } from '../limits.ts';
+import { generateNameLengthMax } from '../limits/objects.ts';
+import { validationErrorsMax } from '../limits/requests.ts';
 import { draftOf, metadataViolations, namesOf, type Draft } from '../resource/draft.ts';
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';

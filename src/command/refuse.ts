@@ -1,5 +1,5 @@
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
-import { validationErrorsMax } from '../limits.ts';
+import { validationErrorsMax } from '../limits/requests.ts';
 import type { Draft } from '../resource/draft.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { Rejection } from './rejection.ts';

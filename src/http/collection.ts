@@ -1,4 +1,4 @@
-import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits.ts';
+import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits/lists.ts';
 import { SnapshotsExhaustedError, type ListPage } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';

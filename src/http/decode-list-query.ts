@@ -1,4 +1,4 @@
-import { resourceVersionDigitsMax } from '../limits.ts';
+import { resourceVersionDigitsMax } from '../limits/watches.ts';
 import { logPosition, type LogPosition } from '../log/log.ts';
 import type { ListQuery, Selection, SortKey, Window } from '../resource/list-query.ts';
 import { bindFields, parseSort } from '../resource/order.ts';

@@ -1,5 +1,5 @@
 import { dottedPath } from '../command/refuse.ts';
-import { assignedRolesMax, passwordLengthMin } from '../limits.ts';
+import { assignedRolesMax, passwordLengthMin } from '../limits/access.ts';
 import type { Violation } from '../resource/resource-type.ts';
 import { compileSchema } from '../resource/schema.ts';
 import type { Decoded } from './decode-list-query.ts';

@@ -1,4 +1,4 @@
-import { watchTimeoutSecondsMax } from '../limits.ts';
+import { watchTimeoutSecondsMax } from '../limits/watches.ts';
 import { logPosition, type LogPosition } from '../log/log.ts';
 import type { WatchPlan, WatchStart } from '../watch/watch-plan.ts';
 import { decodeSelection, isPosition, shown, unsupported, type Decoded } from './decode-list-query.ts';

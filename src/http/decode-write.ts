@@ -1,4 +1,4 @@
-import { userAgentLengthMax } from '../limits.ts';
+import { userAgentLengthMax } from '../limits/requests.ts';
 import type { Json } from '../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../command/command.ts';
 import type { Propagation } from '../command/propagation.ts';

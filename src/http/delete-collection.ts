@@ -1,4 +1,4 @@
-import { deleteCollectionBatchObjectsMax, deleteCollectionConcurrencyMax } from '../limits.ts';
+import { deleteCollectionBatchObjectsMax, deleteCollectionConcurrencyMax } from '../limits/writes.ts';
 import PQueue from 'p-queue';
 
 import type { WriteContext } from '../command/command.ts';

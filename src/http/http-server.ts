@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Authorize } from '../auth/authorize.ts';
 import type { Execute } from '../execute.ts';
-import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits.ts';
+import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits/requests.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { App, type Authenticate } from './app.ts';

@@ -1,7 +1,7 @@
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { notFound } from '../command/refuse.ts';
 import type { Execute } from '../execute.ts';
-import { freshnessWaitMs } from '../limits.ts';
+import { freshnessWaitMs } from '../limits/writes.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';

@@ -1,4 +1,4 @@
-import { listCacheBytesMax } from '../limits.ts';
+import { listCacheBytesMax } from '../limits/lists.ts';
 import { logStart, type LogPosition } from '../log/log.ts';
 import type { ChangeFeed, ListPage } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
 import type { Clock } from '../base/clock.ts';
-import { watchKeepAliveMs, watchStreamEndMs } from '../limits.ts';
+import { watchKeepAliveMs, watchStreamEndMs } from '../limits/watches.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
 import { streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding } from './plugin-streams.ts';
 import { thrownMessage } from './thrown.ts';

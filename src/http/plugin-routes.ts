@@ -1,5 +1,5 @@
 import type { Subject } from '../command/subject.ts';
-import { pluginRouteMs } from '../limits.ts';
+import { pluginRouteMs } from '../limits/plugins.ts';
 import type { Endpoints, RouteEndpoint, RouteMounts, SocketEndpoint } from '../plugin/endpoints.ts';
 import type { Allows } from '../watch/guard.ts';
 import { refusal, taken, type Answer } from './answer.ts';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 
-import { watchKeepAliveMs } from '../limits.ts';
+import { watchKeepAliveMs } from '../limits/watches.ts';
 import type { PluginSocket } from '../plugin/plugin.ts';
 import {
   pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,

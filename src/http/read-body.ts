@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { decodeJson, type Json } from '../base/json.ts';
-import { jsonDepthMax, requestBodyBytesMax } from '../limits.ts';
+import { jsonDepthMax, requestBodyBytesMax } from '../limits/requests.ts';
 import { headerOf } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 

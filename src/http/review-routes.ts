@@ -3,7 +3,7 @@ import { subjectNamed } from '../auth/named-subject.ts';
 import type { ApiRequest, Grant, PermissionReader } from '../auth/permission-reader.ts';
 import { deepEqual } from '../base/json.ts';
 import { actorOf, visitor, type Subject } from '../command/subject.ts';
-import { reviewedRolesShownMax } from '../limits.ts';
+import { reviewedRolesShownMax } from '../limits/access.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import { requestTo, resourceRequest } from '../resource/request-path.ts';
 import { jsonAnswer, refusal, type Answer } from './answer.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { watchKeepAliveMs, watchSocketCloseMs } from '../limits.ts';
+import { watchKeepAliveMs, watchSocketCloseMs } from '../limits/watches.ts';
 import { problem, type Problem } from './problem.ts';
 import { sendProblem, type Edge } from './send.ts';
 import { responseOn } from './socket-response.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax } from '../limits.ts';
+import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax } from '../limits/watches.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import type { WatchPlan } from '../watch/watch-plan.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';

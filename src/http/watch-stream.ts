@@ -1,4 +1,4 @@
-import { watchStreamEndMs } from '../limits.ts';
+import { watchStreamEndMs } from '../limits/watches.ts';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 

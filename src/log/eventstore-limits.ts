@@ -1,4 +1,4 @@
-/** The bounds of this adapter alone: those that others share are in src/limits.ts, and the same rules hold here. */
+/** The bounds of this adapter alone: those that others share are in src/limits, and the same rules hold here. */
 
 /** Data, metadata and type names of one append: EventStoreDB takes no more, and far more would kill its driver's stream. */
 export const logAppendBytesMax = 1_048_576;

@@ -1,4 +1,4 @@
-import { logRecentBytesMax, logRecentEventsMax } from '../limits.ts';
+import { logRecentBytesMax, logRecentEventsMax } from '../limits/log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';
 
 /** A subscriber: all that is known of it is the last position it has seen. */

@@ -1,6 +1,6 @@
 import type { EventData } from '@eventstore/db-client';
 
-import { streamNameBytesMax } from '../limits.ts';
+import { streamNameBytesMax } from '../limits/log.ts';
 import { logAppendBytesMax } from './eventstore-limits.ts';
 import { LogCorruptError, logPosition, streamRevision } from './log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';

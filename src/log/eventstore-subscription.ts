@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { convertToCommandError } from '@eventstore/db-client';
 
-import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../limits.ts';
+import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../limits/log.ts';
 import type { LogClient, SubscriptionCall } from './eventstore-client.ts';
 import { logReceivedBytesMax, logReceivedEventsMax } from './eventstore-limits.ts';
 import type { RawRecord, StoredRecord } from './eventstore-record.ts';

@@ -1,5 +1,5 @@
 import { eventSchema, type EventMetadata, type PlatformEvent } from '../command/event.ts';
-import { platformEventsReadMax } from '../limits.ts';
+import { platformEventsReadMax } from '../limits/log.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from './event-codec.ts';
 import { epochShift, isOfEpoch, logPosition, logStart, LogCorruptError, LogRefusedError, streamName, streamRevision, UnknownPositionError } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogIdentity, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from './log.ts';

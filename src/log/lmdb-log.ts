@@ -1,4 +1,4 @@
-import { streamNameBytesMax } from '../limits.ts';
+import { streamNameBytesMax } from '../limits/log.ts';
 import { must } from '../base/unreachable.ts';
 import { LmdbCommits } from './lmdb-commits.ts';
 import { read } from './lmdb-reader.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits.ts';
+import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits/log.ts';
 import type { Follower } from './lmdb-recent.ts';
 import type { StoredEvent } from './lmdb-record.ts';
 import type { CategoryFilter, RecordedEvent } from './log.ts';

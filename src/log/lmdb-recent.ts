@@ -1,4 +1,4 @@
-import { logRecentEventsMax, logRecentBytesMax } from '../limits.ts';
+import { logRecentEventsMax, logRecentBytesMax } from '../limits/log.ts';
 import type { RecordedEvent } from './log.ts';
 import type { StoredEvent } from './lmdb-record.ts';
 

@@ -3,7 +3,7 @@ import type { Command, Preconditions, WriteContext } from '../command/command.ts
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
-import { clientListBytesMax } from '../limits.ts';
+import { clientListBytesMax } from '../limits/plugins.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/list-query.ts';
 import type { JsonObject } from '../resource/object.ts';

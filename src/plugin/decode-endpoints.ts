@@ -1,4 +1,4 @@
-import { routesPerPluginMax } from '../limits.ts';
+import { routesPerPluginMax } from '../limits/plugins.ts';
 import { subdomainProblem } from '../resource/names.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { shortJson } from '../resource/schema-violations.ts';

@@ -1,4 +1,4 @@
-import { typesPerPluginMax } from '../limits.ts';
+import { typesPerPluginMax } from '../limits/objects.ts';
 import { isReservedGroup } from '../resource/names.ts';
 import { otherWords } from '../resource/near-word.ts';
 import { isMembers } from '../resource/schema-check.ts';

@@ -2,7 +2,7 @@ import { delay, type Clock } from '../base/clock.ts';
 import type { Cause } from '../command/event.ts';
 import type { Rejection } from '../command/rejection.ts';
 import type { Subject } from '../command/subject.ts';
-import { pluginStartMs } from '../limits.ts';
+import { pluginStartMs } from '../limits/plugins.ts';
 import type { ChangeFeed, ObjectReader, StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { JsonObject } from '../resource/object.ts';

@@ -2,7 +2,7 @@ import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 import type { Clock } from '../base/clock.ts';
-import { pluginStartMs } from '../limits.ts';
+import { pluginStartMs } from '../limits/plugins.ts';
 import { doorHooksUrl, versionMember, type DoorHooksData } from './door-hooks.ts';
 import type { PluginContext } from './plugin.ts';
 import { thrownPlace, withoutFolder } from './thrown-place.ts';

@@ -1,5 +1,5 @@
 import { decodeJson } from '../base/json.ts';
-import { jsonDepthMax } from '../limits.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
 import type { JsonObject } from '../resource/object.ts';
 import { isObject } from './manifest.ts';
 

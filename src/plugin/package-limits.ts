@@ -1,4 +1,4 @@
-/** The bounds of packages; the same rules hold here as in src/limits.ts. A plugin is code and YAML, not a disk image. */
+/** The bounds of packages; the same rules hold here as in src/limits. A plugin is code and YAML, not a disk image. */
 
 /** The archive as uploaded: it is in memory once while it is installed, and in the log for good. */
 export const packageBytesMax = 20_971_520;

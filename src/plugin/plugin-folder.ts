@@ -3,7 +3,8 @@ import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, extname, isAbsolute, join, normalize, sep } from 'node:path';
 
 import { decodeJson } from '../base/json.ts';
-import { jsonDepthMax, pluginManifestBytesMax, pluginObjectFileBytesMax } from '../limits.ts';
+import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../limits/plugins.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
 import { isObject } from './manifest.ts';
 import { unlessPassing } from './passing-errors.ts';
 

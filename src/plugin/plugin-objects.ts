@@ -1,7 +1,7 @@
 import { deepEqual } from '../base/json.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
-import { writeAttemptsMax } from '../limits.ts';
+import { writeAttemptsMax } from '../limits/writes.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { applyObject, parseObject, rejectionText, type Application, type Applied, type ApplyDependencies } from './apply-object.ts';

@@ -1,5 +1,5 @@
 import { deepEqual } from '../base/json.ts';
-import { pluginMessageLengthMax } from '../limits.ts';
+import { pluginMessageLengthMax } from '../limits/plugins.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import { isObject } from './manifest.ts';
 import type { PluginPhase } from './plugin-type.ts';

@@ -1,4 +1,4 @@
-import { pluginObjectsMax } from '../limits.ts';
+import { pluginObjectsMax } from '../limits/plugins.ts';
 import { nameProblem } from '../resource/names.ts';
 import type { JsonObject, JsonValue } from '../resource/object.ts';
 import { isObject } from './manifest.ts';

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml';
 
-import { jsonDepthMax, yamlAliasesMax } from '../limits.ts';
+import { yamlAliasesMax } from '../limits/plugins.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
 import type { JsonValue } from '../resource/object.ts';
 
 export type YamlDocuments =

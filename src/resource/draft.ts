@@ -1,4 +1,4 @@
-import { annotationsBytesMax, finalizersPerObjectMax, labelsPerObjectMax, ownerReferencesPerObjectMax } from '../limits.ts';
+import { annotationsBytesMax, finalizersPerObjectMax, labelsPerObjectMax, ownerReferencesPerObjectMax } from '../limits/objects.ts';
 import { isReservedLabel, keyProblem, labelValueProblem } from './names.ts';
 import type { OwnerReference } from './object.ts';
 import { ownerTextLengthMax } from './owner-limits.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { indexesPerTypeMax, indexTraceLengthMax, indexValuesPerObjectMax } from '../limits.ts';
+import { indexesPerTypeMax, indexTraceLengthMax, indexValuesPerObjectMax } from '../limits/objects.ts';
 import type { IndexEntry, IndexKey } from './index-entry.ts';
 import { keyOfText, keyOfValue, kindOf, textOfKey, timestampMs } from './index-key.ts';
 import { otherWords } from './near-word.ts';

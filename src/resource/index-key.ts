@@ -1,4 +1,4 @@
-import { indexValueBytesMax } from '../limits.ts';
+import { indexValueBytesMax } from '../limits/objects.ts';
 import type { IndexKey } from './index-entry.ts';
 import type { IndexValueType } from './resource-type.ts';
 

@@ -1,4 +1,4 @@
-import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../limits.ts';
+import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../limits/objects.ts';
 
 /**
  * The naming rules of seed 2.5 and decision 1.8, each answering what is wrong or undefined. Names, prefixes and groups follow

@@ -1,4 +1,4 @@
-import { sortKeysMax } from '../limits.ts';
+import { sortKeysMax } from '../limits/lists.ts';
 import { stringKey } from './index-key.ts';
 import { indexOf, type FieldRequirement, type IndexRequirement, type SortKey } from './list-query.ts';
 import type { IndexDefinition } from './resource-type.ts';

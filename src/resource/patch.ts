@@ -1,5 +1,6 @@
 import { deepEqual } from '../base/json.ts';
-import { jsonDepthMax, jsonPatchOperationsMax, objectBytesMax } from '../limits.ts';
+import { jsonPatchOperationsMax, objectBytesMax } from '../limits/objects.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**

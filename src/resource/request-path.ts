@@ -1,4 +1,4 @@
-import { queryParametersMax, requestTargetBytesMax } from '../limits.ts';
+import { queryParametersMax, requestTargetBytesMax } from '../limits/requests.ts';
 import { namedBy, parseFieldSelector } from './selector.ts';
 
 /**

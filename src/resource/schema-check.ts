@@ -1,4 +1,4 @@
-import { schemaBytesMax } from '../limits.ts';
+import { schemaBytesMax } from '../limits/objects.ts';
 import { patternProblem } from './safe-pattern.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import formatsModule from 'ajv-formats';
 
-import { validationErrorsMax } from '../limits.ts';
+import { validationErrorsMax } from '../limits/requests.ts';
 import type { Violation } from './resource-type.ts';
 import { checkSchema, checkTypeSchema, isMembers, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';

@@ -1,4 +1,4 @@
-import { selectorBytesMax, selectorRequirementsMax, selectorSetValuesMax } from '../limits.ts';
+import { selectorBytesMax, selectorRequirementsMax, selectorSetValuesMax } from '../limits/lists.ts';
 import type { FieldRequirement, LabelRequirement } from './list-query.ts';
 import { keyProblem, labelValueProblem } from './names.ts';
 

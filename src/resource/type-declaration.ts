@@ -1,4 +1,4 @@
-import { labelNameLengthMax, printerColumnsMax } from '../limits.ts';
+import { labelNameLengthMax, printerColumnsMax } from '../limits/objects.ts';
 import { defineIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
 import { isReservedGroup, subdomainProblem } from './names.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
-import { watchAheadWaitMs } from '../limits.ts';
+import { watchAheadWaitMs } from '../limits/watches.ts';
 import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import { join } from './audience.ts';

@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../auth/permission-reader.ts';
 import type { Subject } from '../command/subject.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { watchGuardMs } from '../limits.ts';
+import { watchGuardMs } from '../limits/watches.ts';
 import { resourceRequest } from '../resource/request-path.ts';
 import type { WatchHub } from './hub.ts';
 

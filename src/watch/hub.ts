@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 
 import type { Subject } from '../command/subject.ts';
 import { delay, type Clock } from '../base/clock.ts';
-import { watchCatchUpsMax, watchLogRetryMs, watchersMax } from '../limits.ts';
+import { watchCatchUpsMax, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';

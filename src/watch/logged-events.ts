@@ -1,4 +1,4 @@
-import { watchRememberedStreamsMax } from '../limits.ts';
+import { watchRememberedStreamsMax } from '../limits/watches.ts';
 import { answerBytes, decodeEvent, isObjectEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
 import { entryOfFact } from '../resource/index-definition.ts';

@@ -1,4 +1,4 @@
-import { watchBookmarkMs, watchBufferedBytesMax, watchCatchUpStallMs, watchKeepAliveMs } from '../limits.ts';
+import { watchBookmarkMs, watchBufferedBytesMax, watchCatchUpStallMs, watchKeepAliveMs } from '../limits/watches.ts';
 import type { LogPosition } from '../log/log.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
 import type { Ending, WatchPlan } from './watch-plan.ts';

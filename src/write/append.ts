@@ -1,5 +1,5 @@
 import { delay, type Clock } from '../base/clock.ts';
-import { writeAttemptsMax } from '../limits.ts';
+import { writeAttemptsMax } from '../limits/writes.ts';
 import { LogCorruptError, type EventLog } from '../log/log.ts';
 
 /** The log as writers ask it. */

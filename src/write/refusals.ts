@@ -1,6 +1,7 @@
 import type { WriteOutcome } from '../command/command.ts';
 import type { HeldValue } from '../command/event.ts';
-import { objectBytesMax, writeAttemptsMax } from '../limits.ts';
+import { objectBytesMax } from '../limits/objects.ts';
+import { writeAttemptsMax } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { writeTurnWaitMs, writesWaitingPerObjectMax } from '../limits.ts';
+import { writeTurnWaitMs, writesWaitingPerObjectMax } from '../limits/writes.ts';
 
 /** Lets the next one in. */
 export type Leave = () => void;

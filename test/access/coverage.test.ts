@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { lacking } from '../../src/access/coverage.ts';
 import { isNameWithin } from '../../src/access/name-pattern.ts';
 import { isPathWithin } from '../../src/access/path-entry.ts';
-import { coverageChecksMax } from '../../src/limits.ts';
+import { coverageChecksMax } from '../../src/limits/access.ts';
 import type { ResourceRule, Rule } from '../../src/access/rule.ts';
 
 function on(resources: readonly string[], more: Partial<ResourceRule> = {}): ResourceRule {

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
-import { roleListEntriesMax } from '../../src/limits.ts';
+import { roleListEntriesMax } from '../../src/limits/access.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 
 const prefix = 'rbac.authorization.svc.run/';

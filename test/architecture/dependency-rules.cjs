@@ -6,7 +6,7 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
  * tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command|access)/|(limits|eventstore-url)\\.ts$)';
+const pure = '^src/((base|resource|command|access|limits)/|eventstore-url\\.ts$)';
 const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|reconciler-mounts|door/[^/]+))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
@@ -45,7 +45,7 @@ module.exports = {
     only('config-reads-limits', '^src/config\\.ts$', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
     // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no more.
-  only('command-line-asks-over-http', '^src/cli/', '^src/(config|limits)\\.ts$', '^src/base/'),
+  only('command-line-asks-over-http', '^src/cli/', '^src/config\\.ts$', '^src/(base|limits)/'),
   only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/execute\\.ts$'),
     only('plugins-see-one-door', '^plugins/', '^src/plugin/plugin\\.ts$'),

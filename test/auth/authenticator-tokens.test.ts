@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { basicCacheMs, tokenUseNotedMs } from '../../src/limits.ts';
+import { basicCacheMs, tokenUseNotedMs } from '../../src/limits/access.ts';
 import { digestOf } from '../../src/auth/token-text.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';

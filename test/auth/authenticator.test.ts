@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs } from '../../src/limits.ts';
+import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs } from '../../src/limits/access.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 
 async function given() {

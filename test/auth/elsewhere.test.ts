@@ -1,7 +1,7 @@
 import { test as tapTest } from 'tap';
 import type { Test } from 'tap';
 
-import { freshnessWaitMs } from '../../src/limits.ts';
+import { freshnessWaitMs } from '../../src/limits/writes.ts';
 import type { EventLog, LogState, RecordedEvent, SubscribeOptions } from '../../src/log/log.ts';
 import { Accounts, until } from '../support/accounts.ts';
 import { FakeClock } from '../support/fake-clock.ts';

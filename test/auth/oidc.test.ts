@@ -4,7 +4,7 @@ import { test, type Test } from 'tap';
 
 import type { OidcSettings } from '../../src/access/identity-provider.ts';
 import { OidcVerifier } from '../../src/auth/oidc.ts';
-import { basicCacheMs, oidcClaimLengthMax, oidcFetchMs, oidcKeysMs, oidcLeewayMs, oidcRetryMs, oidcUnknownKeyMs } from '../../src/limits.ts';
+import { basicCacheMs, oidcClaimLengthMax, oidcFetchMs, oidcKeysMs, oidcLeewayMs, oidcRetryMs, oidcUnknownKeyMs } from '../../src/limits/access.ts';
 import { until } from '../support/accounts.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { bearer, givenCredentials } from './credentials.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { Passwords } from '../../src/auth/password.ts';
-import { passwordHashesWaitingMax } from '../../src/limits.ts';
+import { passwordHashesWaitingMax } from '../../src/limits/access.ts';
 
 t.test('a hash is a PHC string of its own salt that verifies its password and no other', async (t) => {
   const passwords = new Passwords();

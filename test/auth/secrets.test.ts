@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { Passwords } from '../../src/auth/password.ts';
 import { Secrets } from '../../src/auth/secrets.ts';
 import { digestOf, uidOfToken } from '../../src/auth/token-text.ts';
-import { writeAttemptsMax } from '../../src/limits.ts';
+import { writeAttemptsMax } from '../../src/limits/writes.ts';
 import { logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { FoldedSecrets } from '../support/folded-secrets.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,8 @@ import { test, type Test } from 'tap';
 import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { SessionKeeper } from '../../reconcilers/sessions.ts';
-import { sessionLifetimeMs, sessionSweepMsMax } from '../../src/limits.ts';
+import { sessionLifetimeMs } from '../../src/limits/access.ts';
+import { sessionSweepMsMax } from '../../src/limits/reconcilers.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Accounts, until } from '../support/accounts.ts';
 

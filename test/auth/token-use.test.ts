@@ -1,7 +1,7 @@
 import { test, type Test } from 'tap';
 
 import { tokenUseWriter } from '../../src/auth/token-use.ts';
-import { tokenUseNotedMs } from '../../src/limits.ts';
+import { tokenUseNotedMs } from '../../src/limits/access.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Accounts, until } from '../support/accounts.ts';
 

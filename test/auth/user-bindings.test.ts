@@ -5,7 +5,7 @@ import { bindingName, replaceBindings } from '../../src/auth/user-bindings.ts';
 import { actorOf } from '../../src/command/subject.ts';
 import type { WriteContext } from '../../src/command/command.ts';
 import type { Execute } from '../../src/execute.ts';
-import { nameLengthMax } from '../../src/limits.ts';
+import { nameLengthMax } from '../../src/limits/objects.ts';
 import type { ListQuery } from '../../src/resource/list-query.ts';
 import { nameProblem } from '../../src/resource/names.ts';
 import { Access, binding, platform, role, rule, user } from '../support/access.ts';

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 
 import { askSecret, newPassword } from '../../src/cli/secret-prompt.ts';
-import { typedSecretLengthMax } from '../../src/limits.ts';
+import { typedSecretLengthMax } from '../../src/limits/settings.ts';
 import { pipe, terminal } from '../support/command-run.ts';
 
 function notes(): { write(text: string): unknown; text(): string } {

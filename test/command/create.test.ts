@@ -1,4 +1,5 @@
-import { annotationsBytesMax, finalizersPerObjectMax, generateNameLengthMax, indexValueBytesMax, labelsPerObjectMax, nameLengthMax, ownerReferencesPerObjectMax, validationErrorsMax } from '../../src/limits.ts';
+import { annotationsBytesMax, finalizersPerObjectMax, generateNameLengthMax, indexValueBytesMax, labelsPerObjectMax, nameLengthMax, ownerReferencesPerObjectMax } from '../../src/limits/objects.ts';
+import { validationErrorsMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object.ts';
 import { behaviour, body, create, created, deleted, domain, drawnUid, fenced, now, widget, widgetsWithStatus, widgetType } from '../support/given.ts';
 

@@ -1,4 +1,5 @@
-import { jsonDepthMax, objectBytesMax } from '../../src/limits.ts';
+import { objectBytesMax } from '../../src/limits/objects.ts';
+import { jsonDepthMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object.ts';
 import { behaviour, body, created, jsonPatch, marked, merge, now, positionOf, uid, updated, widget, widgetsWithStatus, widgetType } from '../support/given.ts';
 

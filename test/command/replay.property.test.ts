@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import { deepEqual } from '../../src/base/json.ts';
-import { validationErrorsMax } from '../../src/limits.ts';
+import { validationErrorsMax } from '../../src/limits/requests.ts';
 import type { Command, Part, Patch, Preconditions } from '../../src/command/command.ts';
 import { decide, type Decision } from '../../src/command/decide.ts';
 import type { Facts } from '../../src/command/facts.ts';

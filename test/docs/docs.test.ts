@@ -8,7 +8,16 @@ import { decodeConfig } from '../../src/config.ts';
 import { streamEndings } from '../../src/http/plugin-streams.ts';
 import { problems } from '../../src/http/problem.ts';
 import * as routeLimits from '../../src/http/route-limits.ts';
-import * as limits from '../../src/limits.ts';
+import * as accessLimits from '../../src/limits/access.ts';
+import * as listsLimits from '../../src/limits/lists.ts';
+import * as logLimits from '../../src/limits/log.ts';
+import * as objectsLimits from '../../src/limits/objects.ts';
+import * as pluginsLimits from '../../src/limits/plugins.ts';
+import * as reconcilersLimits from '../../src/limits/reconcilers.ts';
+import * as requestsLimits from '../../src/limits/requests.ts';
+import * as settingsLimits from '../../src/limits/settings.ts';
+import * as watchesLimits from '../../src/limits/watches.ts';
+import * as writesLimits from '../../src/limits/writes.ts';
 import { repository } from '../architecture/repository.ts';
 import { sourceFiles } from '../architecture/source-files.ts';
 import { runCommandLine } from '../support/command-line.ts';
@@ -139,6 +148,11 @@ t.test('docs/api.md lists every refusal', async (t) => {
   const rows = tableUnder('## Errors', await readPage('docs/api.md')).map(([status, reason]) => `${status ?? ''} ${(reason ?? '').replaceAll('`', '')}`);
   t.same(rows.sort(), Object.values(problems).map(({ status, word }) => `${status.toString()} ${word}`).sort());
 });
+
+const limits = {
+  ...accessLimits, ...listsLimits, ...logLimits, ...objectsLimits, ...pluginsLimits,
+  ...reconcilersLimits, ...requestsLimits, ...settingsLimits, ...watchesLimits, ...writesLimits,
+};
 
 /** The rows of docs/api.md's table of limits, by the constant that holds each. */
 const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 
-import { sessionLifetimeMs } from '../../src/limits.ts';
+import { sessionLifetimeMs } from '../../src/limits/access.ts';
 import { Administration, as, core, passwordOf } from '../support/administration.ts';
 import { ask, basic, type Answered } from '../support/ask.ts';
 import { adminAuthorization, type TestServer } from '../support/start-server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { watchClientFrameBytesMax } from '../../src/limits.ts';
+import { watchClientFrameBytesMax } from '../../src/limits/watches.ts';
 import { adminAuthorization } from '../support/start-server.ts';
 import type { BadRequest } from './bad-request.ts';
 import { head, held, widgets } from './bad-request-arbitraries.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 
-import { requestBodyBytesMax, requestHeadersBytesMax } from '../../src/limits.ts';
+import { requestBodyBytesMax, requestHeadersBytesMax } from '../../src/limits/requests.ts';
 import { adminAuthorization, startTestServer } from '../support/start-server.ts';
 
 const server = await startTestServer();

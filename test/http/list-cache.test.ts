@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { ListCache } from '../../src/http/list-cache.ts';
 import { decodeListQuery, type ListRequest } from '../../src/http/decode-list-query.ts';
-import { listCacheBytesMax } from '../../src/limits.ts';
+import { listCacheBytesMax } from '../../src/limits/lists.ts';
 import { logPosition } from '../../src/log/log.ts';
 import type { ChangeBatch, ListPage } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/index-entry.ts';

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 
-import { pluginRouteMs, watchGuardMs } from '../../src/limits.ts';
+import { pluginRouteMs } from '../../src/limits/plugins.ts';
+import { watchGuardMs } from '../../src/limits/watches.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host-stage.ts';
 import { Administration, as, type Rule } from '../support/administration.ts';
 import { ask } from '../support/ask.ts';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 
-import { watchGuardMs } from '../../src/limits.ts';
+import { watchGuardMs } from '../../src/limits/watches.ts';
 import { Administration, as, core, passwordOf, prefixed, type Rule } from '../support/administration.ts';
 import { ask } from '../support/ask.ts';
 import type { FakeClock } from '../support/fake-clock.ts';

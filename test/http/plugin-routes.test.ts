@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { pluginRouteMs } from '../../src/limits.ts';
+import { pluginRouteMs } from '../../src/limits/plugins.ts';
 import type { Endpoints, RouteEndpoint } from '../../src/plugin/endpoints.ts';
 import { ClientError, type RouteHandler, type RouteMethod, type RouteRequest } from '../../src/plugin/plugin.ts';
 import { RouteTable } from '../../src/http/route-table.ts';

@@ -3,7 +3,8 @@ import { get, request, type IncomingMessage } from 'node:http';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 
-import { pluginRouteMs, watchKeepAliveMs } from '../../src/limits.ts';
+import { pluginRouteMs } from '../../src/limits/plugins.ts';
+import { watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { pluginEventBytesMax, pluginSocketMessageBytesMax, pluginSocketQueuedMessagesMax, pluginSocketUnreadMs, pluginStreamsMax, pluginStreamsPerPluginMax } from '../../src/http/route-limits.ts';
 import { OpenStreams, type Mount, type OpenStream } from '../../src/http/plugin-streams.ts';
 import { requestInfo } from '../../src/resource/request-path.ts';

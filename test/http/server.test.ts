@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import t from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { snapshotHoldMsMax, snapshotsMax } from '../../src/limits.ts';
+import { snapshotHoldMsMax, snapshotsMax } from '../../src/limits/lists.ts';
 import { logPosition } from '../../src/log/log.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import { SnapshotsExhaustedError, type ListPage, type ObjectReader } from '../../src/read/objects.ts';

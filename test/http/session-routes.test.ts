@@ -3,7 +3,7 @@ import { test, type Test } from 'tap';
 
 import type { Authorize } from '../../src/auth/authorize.ts';
 import { sessionRoutes } from '../../src/http/session-routes.ts';
-import { loginFailuresMax, sessionLifetimeMs } from '../../src/limits.ts';
+import { loginFailuresMax, sessionLifetimeMs } from '../../src/limits/access.ts';
 import { Accounts } from '../support/accounts.ts';
 import { startEdge } from './edge-server.ts';
 

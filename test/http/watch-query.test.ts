@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { visitor } from '../../src/command/subject.ts';
 import { decodeWatchQuery } from '../../src/http/decode-watch-query.ts';
 import { problems } from '../../src/http/problem.ts';
-import { watchTimeoutSecondsMax } from '../../src/limits.ts';
+import { watchTimeoutSecondsMax } from '../../src/limits/watches.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { widgetType } from '../support/watched-type.ts';
 

@@ -7,7 +7,7 @@ import { test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { frameHeader } from '../../src/http/watch-socket.ts';
-import { watchAheadWaitMs, watchClientFrameBytesMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { watchAheadWaitMs, watchClientFrameBytesMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { WatchServer } from '../support/watch-server.ts';
 
 type Event = { readonly type: string; readonly object: { readonly metadata: { readonly name?: string; readonly resourceVersion?: string }; readonly reason?: string; readonly code?: number } };

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'tap';
 
-import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { WatchServer } from '../support/watch-server.ts';
 
 /** An answer that is read as it comes, to the length a test waits for. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { logReadAheadEventsMax } from '../../src/limits.ts';
+import { logReadAheadEventsMax } from '../../src/limits/log.ts';
 import { logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
 import { appended, batchOf, collect, collectTo, deliver, plain, proposed } from '../support/log-events.ts';

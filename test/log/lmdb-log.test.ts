@@ -9,8 +9,8 @@ import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
-import { streamNameBytesMax } from '../../src/limits.ts';
-import { logRecentEventsMax } from '../../src/limits.ts';
+import { streamNameBytesMax } from '../../src/limits/log.ts';
+import { logRecentEventsMax } from '../../src/limits/log.ts';
 import { openStore } from '../../src/log/lmdb-store.ts';
 import type { LmdbStore } from '../../src/log/lmdb-store.ts';
 import { LogCorruptError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { leaseLookMs, leaseMs } from '../../src/limits.ts';
+import { leaseLookMs, leaseMs } from '../../src/limits/reconcilers.ts';
 import { Following } from './following.ts';
 import { leads, ranked } from './leading.ts';
 import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';

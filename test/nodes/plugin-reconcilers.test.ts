@@ -6,7 +6,7 @@ import { setTimeout as passes } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { leaseMs } from '../../src/limits.ts';
+import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { manifestYaml, writePlugins } from '../plugin/host-stage.ts';
 import { leads } from './leading.ts';
 import { startLogServer, tellWhichServer } from './log-server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { FakeClock } from '../support/fake-clock.ts';
-import { pluginManifestBytesMax, pluginStartMs } from '../../src/limits.ts';
+import { pluginManifestBytesMax, pluginStartMs } from '../../src/limits/plugins.ts';
 import { manifestYaml, moduleText, openStage, temporaryFolder, writePlugins, type PluginFiles } from './host-stage.ts';
 
 const good = { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') };

@@ -5,7 +5,7 @@ import { claimStream, claimValue } from '../../src/claims.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
-import { claimPendingWaitMs } from '../../src/limits.ts';
+import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { body } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { shown, verdict } from '../support/writing.ts';

@@ -4,7 +4,7 @@ import { test } from 'tap';
 
 import { alwaysLeading, LeaseElector } from '../../reconcilers/lease.ts';
 import type { LeaseEvent } from '../../src/command/event.ts';
-import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../../src/limits.ts';
+import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
 import type { Clock } from '../../src/base/clock.ts';

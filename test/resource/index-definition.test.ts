@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { indexesPerTypeMax, indexValueBytesMax, indexValuesPerObjectMax } from '../../src/limits.ts';
+import { indexesPerTypeMax, indexValueBytesMax, indexValuesPerObjectMax } from '../../src/limits/objects.ts';
 import { defineIndexes, entryOf, heldValues, IndexValueError, type IndexSpec } from '../../src/resource/index-definition.ts';
 import { stringKey, stringOfKey, textOfKey, timestampMs } from '../../src/resource/index-key.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';

@@ -3,7 +3,8 @@ import jsonPatchLibrary, { type Operation } from 'fast-json-patch';
 import { test } from 'tap';
 
 import { deepEqual } from '../../src/base/json.ts';
-import { jsonDepthMax, jsonPatchOperationsMax, objectBytesMax } from '../../src/limits.ts';
+import { jsonPatchOperationsMax, objectBytesMax } from '../../src/limits/objects.ts';
+import { jsonDepthMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object.ts';
 import { applyJsonPatch, applyMergePatch } from '../../src/resource/patch.ts';
 import { frozen } from '../support/given.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { requestTargetBytesMax } from '../../src/limits.ts';
+import { requestTargetBytesMax } from '../../src/limits/requests.ts';
 import { nonResourceRequest, queryOf, requestInfo, requestTo, resourceRequest } from '../../src/resource/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */

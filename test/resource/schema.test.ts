@@ -1,6 +1,7 @@
 import t from 'tap';
 
-import { schemaBytesMax, validationErrorsMax } from '../../src/limits.ts';
+import { schemaBytesMax } from '../../src/limits/objects.ts';
+import { validationErrorsMax } from '../../src/limits/requests.ts';
 import { patternProblem } from '../../src/resource/safe-pattern.ts';
 import { compileSchema, type CompiledSchema } from '../../src/resource/schema.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { selectorBytesMax, selectorRequirementsMax, selectorSetValuesMax } from '../../src/limits.ts';
+import { selectorBytesMax, selectorRequirementsMax, selectorSetValuesMax } from '../../src/limits/lists.ts';
 import type { FieldRequirement, LabelRequirement } from '../../src/resource/list-query.ts';
 import { defineIndexes } from '../../src/resource/index-definition.ts';
 import { bindFields, parseSort } from '../../src/resource/order.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { widget } from '../../plugins/example/widget.ts';
-import { printerColumnsMax } from '../../src/limits.ts';
+import { printerColumnsMax } from '../../src/limits/objects.ts';
 import { compileType, typeKeyOf, type Declarer } from '../../src/resource/type-declaration.ts';
 
 const author: Declarer = { plugin: 'example', bundled: false, domain: 'svc.run' };

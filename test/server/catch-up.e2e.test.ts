@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { FoundedLog } from '../../src/log/founded-log.ts';
 import { streamName, type RecordedEvent, type SubscribeOptions } from '../../src/log/log.ts';
-import { progressToldMs } from '../../src/limits.ts';
+import { progressToldMs } from '../../src/limits/log.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { appended } from '../support/log-events.ts';
 import { MemoryLog } from '../support/memory-log.ts';

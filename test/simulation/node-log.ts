@@ -1,4 +1,4 @@
-import { logReadAheadEventsMax } from '../../src/limits.ts';
+import { logReadAheadEventsMax } from '../../src/limits/log.ts';
 import { UnknownPositionError } from '../../src/log/log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from '../../src/log/log.ts';
 import type { Coverage } from './coverage.ts';

@@ -1,5 +1,5 @@
 import type { Command, Preconditions, WriteContext, WriteOutcome } from '../../src/command/command.ts';
-import { freshnessWaitMs } from '../../src/limits.ts';
+import { freshnessWaitMs } from '../../src/limits/writes.ts';
 import { logPosition, logStart, type LogPosition } from '../../src/log/log.ts';
 import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
 import { body } from '../support/sample.ts';

@@ -1,6 +1,6 @@
 import { must } from '../../src/base/unreachable.ts';
 import { visitor } from '../../src/command/subject.ts';
-import { watchBufferedBytesMax } from '../../src/limits.ts';
+import { watchBufferedBytesMax } from '../../src/limits/watches.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
 import { indexOf, type Selection } from '../../src/resource/list-query.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { logReadAheadEventsMax } from '../../src/limits.ts';
+import { logReadAheadEventsMax } from '../../src/limits/log.ts';
 import { logPosition, logStart, streamRevision } from '../../src/log/log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from '../../src/log/log.ts';

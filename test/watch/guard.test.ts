@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
-import { watchGuardMs } from '../../src/limits.ts';
+import { watchGuardMs } from '../../src/limits/watches.ts';
 import { WatchGuard, type Allows } from '../../src/watch/guard.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
-import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
 import { Audiences } from '../../src/watch/audience.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
-import { watchCatchUpsMax } from '../../src/limits.ts';
+import { watchCatchUpsMax } from '../../src/limits/watches.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
-import { watchCatchUpStallMs } from '../../src/limits.ts';
+import { watchCatchUpStallMs } from '../../src/limits/watches.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, proposed } from '../support/log-events.ts';
 import { MemoryLog } from '../support/memory-log.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor } from '../../src/command/subject.ts';
-import { watchBufferedBytesMax } from '../../src/limits.ts';
+import { watchBufferedBytesMax } from '../../src/limits/watches.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
 import { indexOf, type Selection } from '../../src/resource/list-query.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';

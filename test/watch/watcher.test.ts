@@ -1,9 +1,9 @@
 import { test } from 'tap';
 
-import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../../src/limits.ts';
+import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { logPosition } from '../../src/log/log.ts';
 import { Watcher, watcherBeatMs, type WatcherState } from '../../src/watch/watcher.ts';
-import { watchCatchUpStallMs } from '../../src/limits.ts';
+import { watchCatchUpStallMs } from '../../src/limits/watches.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { visitor } from '../../src/command/subject.ts';
 import { widgetType } from '../support/watched-type.ts';

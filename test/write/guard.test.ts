@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import { eventSchema, type ClaimEvent, type EventMetadata } from '../../src/command/event.ts';
-import { claimPendingWaitMs } from '../../src/limits.ts';
+import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision } from '../../src/log/log.ts';
 import { HeldGuard } from '../../src/write/guard.ts';

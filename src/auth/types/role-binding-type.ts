@@ -1,5 +1,5 @@
 import type { Strategy } from '../../command/strategy.ts';
-import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits.ts';
+import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits/access.ts';
 import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/plugin.ts';
 import { isMembers } from '../../resource/schema-check.ts';
 import type { ResourceObject } from '../../resource/object.ts';

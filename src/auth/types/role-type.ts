@@ -1,7 +1,8 @@
 import { roleOf } from '../../access/role-object.ts';
 import type { Role } from '../../access/role.ts';
 import type { Strategy } from '../../command/strategy.ts';
-import { nameLengthMax, roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits.ts';
+import { roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits/access.ts';
+import { nameLengthMax } from '../../limits/objects.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { isMembers } from '../../resource/schema-check.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';

@@ -1,7 +1,7 @@
 import { refuse, type Refused } from '../../command/refuse.ts';
 import type { Completed, Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
-import { descriptionLengthMax, tokenRolesMax } from '../../limits.ts';
+import { descriptionLengthMax, tokenRolesMax } from '../../limits/access.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { ResourceObject } from '../../resource/object.ts';

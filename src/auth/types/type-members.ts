@@ -1,5 +1,5 @@
 import { invalid, type Refused } from '../../command/refuse.ts';
-import { nameLengthMax } from '../../limits.ts';
+import { nameLengthMax } from '../../limits/objects.ts';
 import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
 import { isMembers } from '../../resource/schema-check.ts';

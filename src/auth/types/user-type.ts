@@ -1,6 +1,6 @@
 import type { Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
-import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits.ts';
+import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits/access.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import type { Metadata, ResourceObject } from '../../resource/object.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';

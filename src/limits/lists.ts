@@ -1,0 +1,25 @@
+/**
+ * Bounds of lists and selectors. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ */
+
+/** One labelSelector or fieldSelector parameter, and how many requirements all of them may hold together. */
+export const selectorBytesMax = 16_384;
+export const selectorRequirementsMax = 64;
+/** Values in one `in (…)` set. */
+export const selectorSetValuesMax = 256;
+/** Sort keys of one list. */
+export const sortKeysMax = 8;
+/** A list answer up to this many objects and bytes is joined in one turn; a longer one is streamed at its reader's pace. */
+export const listJoinedObjectsMax = 1_000;
+export const listJoinedBytesMax = 1_048_576;
+/** Objects joined per slice of a streamed list before the loop is yielded, and the bytes from which on a slice is whole. */
+export const listSliceObjectsMax = 256;
+export const listSliceBytesMax = 262_144;
+/** Recent list answers kept by query and position. */
+export const listCacheBytesMax = 16_777_216;
+/** Read snapshots held by streamed lists and initial watch states at once; the next one waits its turn. */
+export const snapshotsMax = 64;
+/** How long one streamed list may hold its snapshot: LMDB cannot reuse pages freed since. */
+export const snapshotHoldMsMax = 120_000;
+/** A query longer than this is rarely asked twice. */
+export const listCacheQueryLengthMax = 2_048;

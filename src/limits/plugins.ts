@@ -1,0 +1,17 @@
+/**
+ * Bounds of plugins. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ */
+
+/** A plugin's start, and one call of its route (seed decisions 9.2). */
+export const pluginStartMs = 10_000;
+export const pluginRouteMs = 30_000;
+export const pluginManifestBytesMax = 65_536;
+export const pluginObjectFileBytesMax = 4_194_304;
+export const pluginObjectsMax = 1_000;
+export const routesPerPluginMax = 1_000;
+/** An alias repeats what it names, so a few bytes of nested ones could stand for gigabytes. */
+export const yamlAliasesMax = 100;
+/** A plugin gets a list as a whole: longer ones it asks for in pages. A hundred of the largest objects fit. */
+export const clientListBytesMax = 96 * 1_048_576;
+/** A plugin with a thousand mistakes need not tell them all at once. */
+export const pluginMessageLengthMax = 8_192;

@@ -1,0 +1,16 @@
+/**
+ * Bounds of settings and the command line. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ */
+
+/** Leaves room before it for the platform's longest group prefix within 253 characters. */
+export const platformDomainLengthMax = 190;
+export const adminPasswordLengthMax = 1_024;
+/** A setting that is any text: an audience, a claim's name. */
+export const settingLengthMax = 1_024;
+/** Plugins that one server is told not to load. */
+export const pluginsDisabledMax = 256;
+/** A password typed or piped into the command line; the server's own bound is no greater. */
+export const typedSecretLengthMax = 1_024;
+/** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */
+export const commandAnswerMs = 60_000;
+export const commandAnswerBytesMax = 67_108_864;
