@@ -55,7 +55,7 @@ export class LmdbTables {
     this.#dir = dir;
     this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
-    const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: (row: Buffer) => row } };
+    const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };
     this.#scans = this.#root.openDB(shared);
     this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
     this.#secrets = this.#root.openDB({ name: 'secrets', encoding: 'string' });
@@ -74,7 +74,8 @@ export class LmdbTables {
 
   /** The row in a shared buffer: valid only until the next read of any row. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
-    return this.#rows.getBinaryFast(rowKey(type, name));
+    const row = this.#rows.getBinaryFast(rowKey(type, name));
+    return row && sharedValue(row);
   }
 
   gone(type: TypeKey, name: string): StreamRevision | undefined {
@@ -171,6 +172,15 @@ export class LmdbTables {
       this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));
     },
   };
+}
+
+/**
+ * The value in the memory that lmdb's reads share. lmdb overrides `length` on its one large buffer instead of cutting it;
+ * `Buffer.concat`, `copy` and `from` go by the true length since Node 22, and would copy other rows behind the value. No
+ * other code sees lmdb's buffer.
+ */
+function sharedValue(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.length);
 }
 
 function refuseToWrite(): never {

@@ -3,6 +3,7 @@ import t from 'tap';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { decodeRow, encodeRow, storedOf } from '../../projections/row.ts';
 import { epochShift, logPosition, logStart, streamRevision } from '../../src/log/log.ts';
+import { typeKey } from '../../src/resource/index-entry.ts';
 import { idOf } from '../support/id-of.ts';
 
 t.test('a row keeps a position of any epoch', async (t) => {
@@ -48,4 +49,28 @@ t.test('what is cleared is gone, the checkpoint too', async (t) => {
   t.same([again.checkpoint(), again.tokenDigest('u')], [undefined, undefined]);
   t.ok((again.checkpoint()?.position ?? logStart) === logStart);
   await again.close();
+});
+
+const widgets = typeKey('widgets.example.com');
+
+t.test('a row that is read in a shared buffer ends where the row ends, whatever was read before it', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const rows = { a: 'x'.repeat(900), b: 'short', c: 'y'.repeat(70_000), d: 'z' };
+  const expected = Object.entries(rows).map(([name, text]) => ({ name, bytes: text.length, text }));
+  tables.commit((writer) => {
+    for (const [name, text] of Object.entries(rows)) writer.putRow(widgets, name, Buffer.from(text), { recreated: false });
+  });
+  // Newer versions of Node copy by the true length of the memory, so `byteLength` has to be right, not only `length`.
+  const seen = (name: string, row: Buffer) => ({ name, bytes: row.byteLength, text: Buffer.concat([row]).toString() });
+  const got = Object.keys(rows).map((name) => seen(name, tables.rowFast(widgets, name)!));
+  t.strictSame(got, expected, 'a single read');
+  const scanned: unknown[] = [];
+  const range = { after: undefined, limit: 10 };
+  tables.scan(widgets, range, (row) => { scanned.push(seen(expected[scanned.length]!.name, row)); });
+  t.strictSame(scanned, expected, 'a scan');
+  const snapshot = tables.snapshot();
+  const held = Object.keys(rows).map((name) => ({ name, row: snapshot.row(widgets, name)! }));
+  t.strictSame(held.map(({ name, row }) => seen(name, row)), expected, 'a snapshot, whose rows stay');
+  snapshot.release();
+  await tables.close();
 });
