@@ -3,7 +3,7 @@
 #   docker build -t ledgerplane .
 #   docker run --read-only -p 127.0.0.1:8090:8090 -v ledgerplane:/data ledgerplane
 
-FROM node:22.21.1-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -15,7 +15,7 @@ COPY reconcilers reconcilers
 COPY plugins plugins
 RUN node scripts/prepare.mjs
 
-FROM node:22.21.1-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8090 DATA_DIR=/data
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

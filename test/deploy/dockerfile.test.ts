@@ -16,7 +16,7 @@ t.test('its images are pinned, its instructions known, and it runs as nobody tha
   const [build, run, ...others] = await stages();
   t.same(others, []);
   for (const { image, instructions } of [must(build, 'a stage that builds'), must(run, 'a stage that runs')]) {
-    t.match(image, /^node:22\.\d+\.\d+-bookworm-slim$/u, 'one version for good');
+    t.match(image, /^node:24\.\d+\.\d+-bookworm-slim$/u, 'one version for good');
     for (const { name } of instructions) t.ok(instructionsKnown.has(name), name);
   }
   const { instructions } = must(run, 'a stage that runs');
