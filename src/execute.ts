@@ -1,12 +1,12 @@
-import { delay, type Clock } from './base/clock.ts';
+import type { Clock } from './base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
 import { decide, nameOf, type Decision } from './command/decide.ts';
 import type { Facts } from './command/facts.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
 import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
-import { generateNameAttemptsMax, objectBytesMax } from './limits/objects.ts';
-import { writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax, writesInFlightMax, writeFoldWaitMs } from './limits/writes.ts';
+import { objectBytesMax } from './limits/objects.ts';
+import { writesInFlightMax, writeFoldWaitMs } from './limits/writes.ts';
 import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
 import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
@@ -15,8 +15,9 @@ import type { ResourceType } from './resource/resource-type.ts';
 import { storedObject, withToken } from './resource/shown-object.ts';
 import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
 import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.ts';
+import { settleAttempts, type Attempt } from './write/attempts.ts';
 import { HeldGuard } from './write/guard.ts';
-import { keptChanging, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
+import { taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
 import { Turns, type Leave } from './write/turns.ts';
 import { claimValues, storedHolder } from './write/values.ts';
 
@@ -37,9 +38,6 @@ export type WriteDoorDependencies = {
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
 };
-
-/** One try at a command: what was decided on, and what came of it. `again`: the state moved on, decide anew; `lost`: to another's append. */
-type Attempt = WriteOutcome | 'again' | 'lost';
 
 /** What every try at one command has in common. */
 type Given = {
@@ -106,35 +104,15 @@ class WriteDoor {
   }
 
   async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
-    const generated = isGenerated(command);
-    const given: Given = { uid: this.#dependencies.uuid(), suffix: generated ? this.#dependencies.suffix() : '', context };
+    const { clock, uuid, suffix } = this.#dependencies;
+    const isDrawn = isGenerated(command);
+    const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', context };
+    const redraw = isDrawn ? (): void => { given.suffix = suffix(); } : undefined;
     try {
-      return await this.#decideAnew(type, command, { given, generated });
+      return await settleAttempts(async () => this.#attempt(type, command, given), { clock, uid: given.uid, redraw });
     } finally {
       await given.guard?.end();
     }
-  }
-
-  async #decideAnew(type: ResourceType, command: Command, { given, generated }: { readonly given: Given; readonly generated: boolean }): Promise<WriteOutcome> {
-    let draws = 1;
-    let losses = 0;
-    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
-      const outcome = await this.#attempt(type, command, given);
-      if (outcome === 'lost') await this.#putOff(given.uid, losses += 1);
-      if (outcome === 'lost' || outcome === 'again') continue;
-      const collided = !outcome.ok && outcome.rejection.reason === 'already-exists' && generated;
-      if (!collided || draws === generateNameAttemptsMax) return outcome;
-      given.suffix = this.#dependencies.suffix();
-      draws += 1;
-    }
-    return keptChanging();
-  }
-
-  /** Only other nodes are lost to for long. At first all are as fast; later each waits longer, and none as long as the other. */
-  async #putOff(uid: string, losses: number): Promise<void> {
-    if (losses <= writeLossesAtOnce) return;
-    const chance = Number.parseInt(uid.replaceAll('-', '').slice(losses, losses + 6), 16) / 0x1_00_00_00;
-    await delay(this.#dependencies.clock, chance * Math.min(2 ** losses, writeLossWaitMsMax));
   }
 
   async #attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
