@@ -100,11 +100,14 @@ export class App {
     return plugin === undefined ? refuseAccess(req, subject, authorize, info) : refusal(problem('unavailable', `the plugin ${plugin} is being loaded anew`, { retryAfterSeconds: 1 }));
   }
 
-  /** Only what a type serves is watched: elsewhere to ask for a watch is to read, as which it is then routed (decision 6.1). */
+  /** A plugin's own routes and sockets, and the platform's, are read whatever a request asks for (decision 6.2). */
   #infoOf(method: string, url: string, asks: boolean): RequestInfo {
     const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
-    const isWatch = info.kind === 'resource' && info.verb === 'watch';
-    return isWatch && this.#dependencies.generated.registrationAt(info) === undefined ? requestInfo(method, url, 'no watch') : info;
+    if (info.kind !== 'resource' || info.verb !== 'watch') return info;
+    const { generated, fixed, pluginRoutes } = this.#dependencies;
+    const isTaken = generated.registrationAt(info) === undefined
+      && (fixed.covers(info.segments) || pluginRoutes.pluginOf(info.segments) !== undefined);
+    return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
 
   /** The caller's id when it is sane, so that one id follows a request through several services. */
@@ -143,7 +146,7 @@ export class App {
     return upgrade === undefined || found?.kind !== 'found' ? undefined : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
   }
 
-  /** Undefined for what is no watch of a registered type. */
+  /** Undefined for what is no watch of a registered type: a watch of no type finds nothing, as any other request. */
   #watch({ req, res, requestId, info, query, subject }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
     const registration = this.#dependencies.generated.registrationAt(info);

@@ -29,6 +29,8 @@ export class HostedPlugin {
   incarnation: Incarnation | undefined;
   /** Plugins that what is loaded runs on, until all of it is taken back. Its manifest may name others by then. */
   runsOn: ReadonlySet<string> = new Set();
+  /** The groups that its paths were in when it was last loaded; before that they are not known. */
+  groups: ReadonlySet<string> = new Set();
   /** Why it cannot run, found by itself; kept until its files or its object change. */
   own: OwnFailure | undefined;
   /** Why it does not run, as it is told. */

@@ -183,6 +183,8 @@ export class PluginStep {
         plugin.state = to;
         return to !== before;
       case 'load':
+        // What it serves is known by what it last served: until it is loaded, or fails, that may be there in a moment.
+        this.#dependencies.registry.returns(plugin.name, plugin.groups);
         await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         return true;
@@ -213,6 +215,7 @@ export class PluginStep {
     const wasStarted = plugin.state === 'started';
     plugin.state = to;
     const { incarnation } = plugin;
+    plugin.groups = incarnation?.groups() ?? plugin.groups;
     if (wasStarted && plugin.isReturning) registry.returns(plugin.name, incarnation?.groups() ?? []);
     plugin.incarnation = undefined;
     plugin.isApplied = false;
