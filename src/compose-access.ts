@@ -14,6 +14,7 @@ import { OidcVerifier } from './auth/oidc.ts';
 import type { Passwords } from './auth/password.ts';
 import type { ApiRequest } from './auth/permission-reader.ts';
 import { Secrets } from './auth/secrets.ts';
+import { sinceAdministered, type Judging } from './auth/since-administered.ts';
 import { ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
 import { tokenUseWriter } from './auth/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/platform-types.ts';
@@ -77,7 +78,7 @@ export type Access = {
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly routes: readonly PlatformRoute[];
-  /** Once the platform's types can be listed: from now on requests are judged by what the log says. */
+  /** Once the platform's types can be listed: from now on, if the log has an administrator, requests are judged by it. */
   open(): void;
   /** Whether anybody can do everything. */
   isAdministered(): boolean;
@@ -92,8 +93,10 @@ export function composeAccess(parts: AccessParts): Access {
   const { permissions, passwords, secrets } = tables;
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
   const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
-  const authenticator = composeAuthenticator(parts, elsewhere, typeOf);
-  const authorize = createAuthorizer({ permissions, pluginOf: (request) => pluginOf(request, parts) });
+  let isFounded = false;
+  const judging = sinceAdministered(permissions, () => isFounded);
+  const authenticator = composeAuthenticator(parts, { judging, elsewhere, typeOf });
+  const authorize = createAuthorizer({ permissions: judging, pluginOf: (request) => pluginOf(request, parts) });
   const authorizeStanding: Authorize = (subject, request) => authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
   const guard = guardWatches(parts, authorizeStanding);
   const sessions = new SessionKeeper({
@@ -112,10 +115,18 @@ export function composeAccess(parts: AccessParts): Access {
     ],
     open: () => {
       permissions.load();
+      isFounded = permissions.holders(superRole).length > 0;
       sessions.open();
     },
     isAdministered: () => permissions.holders(superRole).length > 0,
-    administer: async () => ensureAdministrator({ permissions, execute: patiently, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword }),
+    administer: async () => {
+      const report = await ensureAdministrator({
+        permissions, execute: patiently, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey),
+        secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword,
+      });
+      isFounded = true;
+      return report;
+    },
     stop: async () => {
       guard.stop();
       await sessions.stop();
@@ -123,10 +134,17 @@ export function composeAccess(parts: AccessParts): Access {
   };
 }
 
-function composeAuthenticator({ config: { oidc }, tables: { permissions, passwords, secrets }, models, execute, clock, log }: AccessParts, elsewhere: Elsewhere, typeOf: (key: TypeKey) => ResourceType): Authenticator {
+type AuthenticatorParts = {
+  readonly judging: Judging;
+  readonly elsewhere: Elsewhere;
+  readonly typeOf: (key: TypeKey) => ResourceType;
+};
+
+function composeAuthenticator(parts: AccessParts, { judging, elsewhere, typeOf }: AuthenticatorParts): Authenticator {
+  const { config: { oidc }, tables: { passwords, secrets }, models, execute, clock, log } = parts;
   const onProblem = (problem: string): void => { log.error('the identity provider cannot be used', { problem }); };
   return new Authenticator({
-    secrets, passwords, permissions, clock,
+    secrets, passwords, permissions: judging, clock,
     elsewhere,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
     noteUse: tokenUseWriter({

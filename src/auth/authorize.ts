@@ -11,7 +11,7 @@ export type Authorized =
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
 export type AuthorizerDependencies = {
-  readonly permissions: PermissionReader;
+  readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
   /** The plugin whose type or route a request is for: some rules speak of one (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
 };
