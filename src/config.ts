@@ -1,8 +1,8 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax } from './limits/settings.ts';
+import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax, trustedProxiesMax } from './limits/settings.ts';
 import { readFileSync, statSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
@@ -24,6 +24,8 @@ export type Config = {
   readonly pluginsDirs: readonly string[];
   /** Names of plugins of which no code is run, wherever they come from. */
   readonly pluginsDisabled: readonly string[];
+  /** Addresses and CIDR ranges whose word on a client's address counts. */
+  readonly trustedProxies: readonly string[];
   /** Counts at the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
@@ -75,6 +77,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
     pluginsDisabled: settings.names('PLUGINS_DISABLED', pluginsDisabledMax),
+    trustedProxies: settings.networks('TRUSTED_PROXIES', trustedProxiesMax),
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
     oidc: oidcSettings(environment, settings, mistakes),
@@ -117,6 +120,18 @@ class Settings {
     const wrong = names.find((entry) => nameProblem(entry) !== undefined);
     if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is no name of a plugin`);
     return names;
+  }
+
+  networks(name: string, countMax: number): readonly string[] {
+    const networks = this.#list(name);
+    if (networks.length > countMax) {
+      this.#mistakes.push(`${name} may hold ${countMax.toString()} ranges, holds ${networks.length.toString()}`);
+    }
+    for (const entry of networks.slice(0, countMax)) {
+      const problem = networkProblem(entry);
+      if (problem !== undefined) this.#mistakes.push(`${name} holds ${quote(entry)}, which ${problem}`);
+    }
+    return networks;
   }
 
   #list(name: string): readonly string[] {
@@ -163,6 +178,18 @@ function textProblem(value: string): string | undefined {
 
 function hostProblem(value: string): string | undefined {
   return isIP(value) !== 0 || hostName.test(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
+}
+
+/** A range of everybody would let any client name any address; a mapped one would match nothing, as IPv4 is kept as IPv4. */
+function networkProblem(value: string): string | undefined {
+  const [address = '', prefix, ...more] = value.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const isRange = prefix === undefined || (/^\d{1,3}$/u.test(prefix) && Number(prefix) <= bits);
+  if (isIP(address) === 0 || address.includes('%') || !isRange || more.length > 0) {
+    return 'is neither an IP address nor a CIDR range';
+  }
+  if (Number(prefix) === 0) return 'holds every address: name the proxies only';
+  return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
 }
 
 function portProblem(value: string): string | undefined {

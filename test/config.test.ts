@@ -17,7 +17,7 @@ t.test('without a variable everything has its default', async (t) => {
     ok: true,
     config: {
       host: '127.0.0.1', port: 8090, dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
-      pluginsDirs: [], pluginsDisabled: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
+      pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
     },
   });
 });
@@ -26,6 +26,7 @@ t.test('every supported variable is read', async (t) => {
   const plugins = t.testdir({ one: {}, two: {} });
   const decoded = decodeConfig({
     HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`, PLUGINS_DISABLED: 'loops, held ,loops',
+    TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
     ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
     OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
   }, folder);
@@ -33,7 +34,8 @@ t.test('every supported variable is read', async (t) => {
     ok: true,
     config: {
       host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
-      pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], pluginsDisabled: ['loops', 'held'], adminPassword: 'correct horse', logLevel: 'debug',
+      pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], pluginsDisabled: ['loops', 'held'],
+      trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'], adminPassword: 'correct horse', logLevel: 'debug',
       oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
     },
   });
@@ -50,6 +52,19 @@ t.test('all mistakes are reported together', async (t) => {
     t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
   }
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
+});
+
+t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', async (t) => {
+  const proxies = (value: string) => mistakesOf(decodeConfig({ TRUSTED_PROXIES: value }, folder));
+  for (const wrong of ['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '::1/-1', '10.0.0.0/8/8', '10.0.0.0/', 'proxy.example', '10.0.0.1:80', '[::1]', 'fe80::1%lo', '010.0.0.1', '/8']) {
+    t.strictSame(proxies(`127.0.0.1,${wrong}`), [`TRUSTED_PROXIES holds ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`]);
+  }
+  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) t.match(proxies(all)[0], /holds every address: name the proxies only/u);
+  for (const mapped of ['::ffff:10.0.0.1', '::FFFF:0a00:0/104']) t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
+  t.equal(proxies('0.0.0.0/0, x, ::ffff:1.2.3.4, ::1').length, 3, 'all at once');
+  const many = (count: number) => Array.from({ length: count }, (_, place) => `10.0.${String(place >> 8)}.${String(place & 255)}`).join(',');
+  t.strictSame(proxies(many(256)), []);
+  t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES may hold 256 ranges, holds 257']);
 });
 
 t.test('one wrong value is one mistake that shows it', async (t) => {

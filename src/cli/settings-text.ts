@@ -9,6 +9,7 @@ Settings are environment variables, or lines of a .env file in the working direc
   PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run
   PLUGINS_DIRS         folders of plugin folders, separated by commas
   PLUGINS_DISABLED     plugins that are not loaded, separated by commas
+  TRUSTED_PROXIES      addresses and CIDR ranges of the proxies in front
   ADMIN_PASSWORD       password of admin, at the first start only        drawn, kept in DATA_DIR/admin-password
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
   TLS                  off                                               off

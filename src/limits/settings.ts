@@ -9,6 +9,8 @@ export const adminPasswordLengthMax = 1_024;
 export const settingLengthMax = 1_024;
 /** Plugins that one server is told not to load. */
 export const pluginsDisabledMax = 256;
+/** Entries of TRUSTED_PROXIES: the published ranges of the largest content delivery networks fit. */
+export const trustedProxiesMax = 256;
 /** A password typed or piped into the command line; the server's own bound is no greater. */
 export const typedSecretLengthMax = 1_024;
 /** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */
