@@ -21,6 +21,7 @@ import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics, type EventLoopSource } from './http/metrics.ts';
+import { createSenderOf } from './http/sender.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits/requests.ts';
 import { listen } from './listen.ts';
@@ -107,6 +108,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
     ...core.edge, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
+    senderOf: createSenderOf(config.trustedProxies),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });

@@ -122,7 +122,7 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   if (!context.ok) return refusal(context.problem);
   const change = decodePasswordChange(body.value);
   if (!change.ok) return refusal(change.problem);
-  const verified = await verifyPassword(name, change.value.currentPassword, exchange.req.socket.remoteAddress ?? '');
+  const verified = await verifyPassword(name, change.value.currentPassword, exchange.sender.address);
   if (!verified.ok) return refusedPassword(verified);
   // Of the user as they were when the password was right: another one set meanwhile is not overwritten.
   const { metadata: { uid } } = storedObject(stored.bytes);

@@ -11,8 +11,7 @@ import { refusal, taken, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
 import { malformedCondition } from './conditions.ts';
-import type { Exchange } from './exchange.ts';
-import { headerOf } from './exchange.ts';
+import { headerOf, type Exchange, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,12 +19,14 @@ import type { PluginRoutes } from './plugin-routes.ts';
 import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
 import { send, type Edge } from './send.ts';
+import type { SenderOf } from './sender.ts';
 import type { WatchEndpoints } from './watching.ts';
 
 /** From the headers `Authorization` and `Cookie`; the latter counts only where there is none of the former. */
 export type Authenticate = (authorization: string | undefined, address: string, cookie: string | undefined) => Authenticated | Promise<Authenticated>;
 
 export type AppDependencies = Edge & {
+  readonly senderOf: SenderOf;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly generated: GeneratedApi;
@@ -79,7 +80,8 @@ export class App {
     const malformed = malformedHead(req);
     if (malformed !== undefined) return refusal(problem('bad-request', malformed));
 
-    const who = this.#authenticate(req, info);
+    const sender = this.#dependencies.senderOf(req);
+    const who = this.#authenticate(req, info, sender);
     const authenticated = who instanceof Promise ? await who : who;
     const subject = subjectOf(authenticated, info);
     if (subject === undefined) return unauthenticated(authenticated, req);
@@ -89,7 +91,7 @@ export class App {
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
-    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject };
+    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject, sender };
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
@@ -116,11 +118,11 @@ export class App {
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
   }
 
-  #authenticate(req: IncomingMessage, info: Request): Authenticated | Promise<Authenticated> {
+  #authenticate(req: IncomingMessage, info: Request, { address }: Sender): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
     if (authorization === undefined && cookie === undefined) return this.#dependencies.authenticate(undefined, '', undefined);
     // Whoever logs in may hold the cookie of a session that has ended, and brings what is better.
-    return this.#dependencies.authenticate(authorization, req.socket.remoteAddress ?? '', isLogIn(info) ? undefined : cookie);
+    return this.#dependencies.authenticate(authorization, address, isLogIn(info) ? undefined : cookie);
   }
 
   /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */

@@ -16,8 +16,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
   if (!dryRun.ok) return dryRun;
   const fieldValidation = fieldValidationOf(exchange.query.get('fieldValidation') ?? '');
   if (!fieldValidation.ok) return fieldValidation;
-  const { req, subject, requestId, info } = exchange;
-  const address = req.socket.remoteAddress;
+  const { req, subject, requestId, info, sender: { address } } = exchange;
   const userAgent = headerOf(req, 'user-agent');
   const trace = headerOf(req, 'traceparent');
   return {
@@ -28,7 +27,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
         ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
         verb: info.verb,
         requestId,
-        ...(address === undefined ? {} : { address }),
+        ...(address === '' ? {} : { address }),
         ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
         ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
       },

@@ -3,6 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 
+/** Who sent a request, as far as the connection and trusted proxies say. */
+export type Sender = {
+  /** The client's IP address in its one spelling; empty where the connection was gone before it was read. */
+  readonly address: string;
+  /** The client's own connection is over TLS, here or at a trusted proxy. */
+  readonly isSecure: boolean;
+};
+
 /** A request past authentication and authorization, with what was learnt of it. */
 export type Exchange = {
   readonly req: IncomingMessage;
@@ -14,6 +22,7 @@ export type Exchange = {
   /** The query as sent, without `?`. */
   readonly rawQuery: string;
   readonly subject: Subject;
+  readonly sender: Sender;
 };
 
 /** Aborts when the client goes before its answer has ended. Made on demand: most requests never need it. */

@@ -17,6 +17,7 @@ import { problem, type Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 import type { Route } from './route-table.ts';
 import { sendProblem, type Edge } from './send.ts';
+import type { SenderOf } from './sender.ts';
 import { responseOn } from './socket-response.ts';
 import type { WatchEndpoints } from './watching.ts';
 
@@ -26,6 +27,7 @@ export type HttpDependencies = Edge & {
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;
   readonly execute: Execute;
+  readonly senderOf: SenderOf;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
@@ -52,11 +54,14 @@ export type HttpServer = {
 };
 
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
-  const { domain, clock, log, registry, reader, feed, execute, authenticate, authorize, pluginRoutes, watch, readiness, version, metrics, platformRoutes } = dependencies;
+  const { domain, clock, log, registry, reader, feed, execute, senderOf, authenticate, authorize, pluginRoutes } = dependencies;
+  const { watch, readiness, version, metrics, platformRoutes } = dependencies;
   const drawRequestId = requestIds();
   const generated = new GeneratedApi(registry, { reader, execute }, feed);
   const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
-  const app = new App({ domain, clock, log, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed });
+  const app = new App({
+    domain, clock, log, senderOf, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
+  });
   const koa = app.koa().callback();
   const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };
   const server = createServer({

@@ -1,4 +1,3 @@
-import { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 
 import { wrongPair, type NotAuthenticated } from '../auth/authenticated.ts';
@@ -44,14 +43,14 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   const credentials = await readCredentials(exchange.req);
   if (!credentials.ok) return credentials.answer;
   const { username, password } = credentials;
-  const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.req.socket.remoteAddress ?? '');
+  const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.sender.address);
   if (!verified.ok) return notLoggedIn(verified);
   // They may have changed while the hash was made.
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create'));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   const text = tokenOf(outcome);
-  const cookie = cookieOf(text, { isSecure: isSecure(exchange.req) });
+  const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
   return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
 }
 
@@ -68,7 +67,7 @@ function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { 
 
 /** Of the very session that was shown. Somebody else may have ended it meanwhile, which is what was asked for. */
 async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
-  const { subject, req } = exchange;
+  const { subject, sender: { isSecure } } = exchange;
   if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'there is no session to end: this request came without a session\'s cookie'));
   const { uid } = subject.credential;
   const session = permissions.session(uid);
@@ -76,7 +75,7 @@ async function logOut(exchange: Exchange, { permissions, execute, sessions }: Se
     const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete'));
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
   }
-  return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure: isSecure(req) })] };
+  return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
 }
 
 function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
@@ -84,12 +83,14 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 }
 
 /** The platform writes sessions; from where it was asked to is told all the same. */
-function contextOf({ req, requestId }: Exchange, verb: string): WriteContext {
-  const address = req.socket.remoteAddress;
+function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
     subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform',
-    cause: { actor: actorOf(platform), verb, requestId, ...(address === undefined ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }) },
+    cause: {
+      actor: actorOf(platform), verb, requestId,
+      ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }),
+    },
   };
 }
 
@@ -97,15 +98,6 @@ function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
   const status = storedObject(outcome.bytes)['status'];
   if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
   throw new Error('invariant broken: a session was made without a token');
-}
-
-/**
- * `Secure` keeps a cookie off plain HTTP. A proxy that ends TLS says so in X-Forwarded-Proto; whoever else says it binds
- * nothing but a cookie of their own, so the header needs no trust.
- */
-function isSecure(req: IncomingMessage): boolean {
-  if (req.socket instanceof TLSSocket) return true;
-  return headerOf(req, 'x-forwarded-proto')?.split(',').some((scheme) => scheme.trim().toLowerCase() === 'https') === true;
 }
 
 type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };

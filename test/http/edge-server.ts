@@ -6,6 +6,7 @@ import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes.ts';
+import { createSenderOf } from '../../src/http/sender.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -37,6 +38,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
     domain: 'svc.run', clock, log, registry, pluginRoutes,
     reader: objects, feed: objects,
     execute: () => Promise.reject(new Error('nothing is written here')),
+    senderOf: createSenderOf([]),
     authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
     authorize, platformRoutes: [],
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { test, type Test } from 'tap';
 
 import type { Authorize } from '../../src/auth/authorize.ts';
+import { createSenderOf } from '../../src/http/sender.ts';
 import { sessionRoutes } from '../../src/http/session-routes.ts';
 import { loginFailuresMax, sessionLifetimeMs } from '../../src/limits/access.ts';
 import { Accounts } from '../support/accounts.ts';
@@ -15,12 +16,12 @@ const password = 'correct horse';
 /** As visitors may log in, and whoever is logged in may read and write the path /mine. */
 const authorize: Authorize = (subject, info) => (subject.kind !== 'visitor' || ['/login', '/healthz'].includes(info.path) ? { allowed: true } : { allowed: false, reason: 'visitors may not' });
 
-async function given(t: Test) {
+async function given(t: Test, senderOf = createSenderOf([])) {
   const accounts = await Accounts.open(t);
   await accounts.create(accounts.users, 'jane', { spec: { password } });
   const { authenticator, permissions, execute, sessions, clock } = accounts;
   const edge = await startEdge({
-    clock, authorize, execute,
+    clock, authorize, execute, senderOf,
     authenticate: (authorization, address, cookie) => authenticator.authenticate({ authorization, address, cookie }),
     platformRoutes: [
       ...sessionRoutes({ authenticator, permissions, execute, sessions, clock }),
@@ -66,11 +67,16 @@ test('a log-in by JSON or form is answered with a cookie and what goes with it',
   t.equal((await send('/mine')).status, 401);
 });
 
-test('over TLS the cookie is Secure, and whoever ends TLS says so', async (t) => {
-  const { logIn } = await given(t);
-  for (const [scheme, isSecure] of [['https', true], ['HTTPS', true], ['https, http', true], ['http', false], ['', false]] as const) {
-    t.equal((await logIn({ headers: { 'x-forwarded-proto': scheme } })).headers['set-cookie']?.[0]?.endsWith('; Secure'), isSecure, scheme);
-  }
+test('the cookie is Secure where a trusted proxy says that it ended TLS', async (t) => {
+  const { logIn } = await given(t, createSenderOf(['127.0.0.1']));
+  const isSecure = async (headers: Record<string, string>) => (await logIn({ headers })).headers['set-cookie']?.[0]?.endsWith('; Secure');
+  for (const scheme of ['https', 'HTTPS', 'https, http']) t.equal(await isSecure({ 'x-forwarded-proto': scheme }), true, scheme);
+  for (const scheme of ['http', '', 'httpss']) t.equal(await isSecure({ 'x-forwarded-proto': scheme }), false, scheme);
+  for (const forwarded of ['for=1.2.3.4;proto=https', 'Proto="HTTPS";for=1.2.3.4', 'proto=http, proto=https']) t.equal(await isSecure({ forwarded }), true, forwarded);
+  for (const forwarded of ['for=1.2.3.4;proto=http', 'host=proto;for=https']) t.equal(await isSecure({ forwarded }), false, forwarded);
+  const { logIn: direct } = await given(t);
+  const answer = await direct({ headers: { 'x-forwarded-proto': 'https', forwarded: 'proto=https' } });
+  t.notMatch(answer.headers['set-cookie']?.[0], /Secure/u, 'a client says nothing of the connection');
 });
 
 test('unknown, disabled, without a password and wrong are one answer', async (t) => {

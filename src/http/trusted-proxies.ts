@@ -1,0 +1,21 @@
+import { BlockList, isIP } from 'node:net';
+
+/** The proxies whose word on a client's address counts: addresses and CIDR ranges as `config.ts` has checked them. */
+export class TrustedProxies {
+  readonly #ranges = new BlockList();
+  readonly isEmpty: boolean;
+
+  constructor(ranges: readonly string[]) {
+    this.isEmpty = ranges.length === 0;
+    for (const range of ranges) {
+      const [address = '', prefix] = range.split('/');
+      const isV6 = isIP(address) === 6;
+      this.#ranges.addSubnet(address, prefix === undefined ? isV6 ? 128 : 32 : Number(prefix), isV6 ? 'ipv6' : 'ipv4');
+    }
+  }
+
+  /** `address` is a canonical one, or empty where a connection has none any more. */
+  has(address: string): boolean {
+    return !this.isEmpty && address !== '' && this.#ranges.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+}
