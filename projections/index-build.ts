@@ -1,3 +1,4 @@
+import type { Slices } from '../src/base/slices.ts';
 import { must } from '../src/base/unreachable.ts';
 import { listSliceObjectsMax } from '../src/limits/lists.ts';
 import type { Change } from '../src/read/objects.ts';
@@ -14,8 +15,8 @@ import { buildTypeIndex, type TypeIndex } from './type-index.ts';
  * reads anyway.
  */
 export class IndexCatchUp {
-  /** In order of the log. */
-  readonly #missed: Change[] = [];
+  /** What each object has become, undefined for one that is gone: no more than there are names, however many the changes. */
+  readonly #missed = new Map<string, IndexEntry | undefined>();
   /** The last name read; undefined before the first. Names up to it are in the build, as they were when it passed. */
   #reached: string | undefined;
 
@@ -28,19 +29,23 @@ export class IndexCatchUp {
     this.#reached = '\uffff';
   }
 
-  note(change: Change): void {
-    if (this.#reached !== undefined && change.name <= this.#reached) this.#missed.push(change);
+  note({ name, after }: Pick<Change, 'name' | 'after'>): void {
+    if (this.#reached !== undefined && name <= this.#reached) this.#missed.set(name, after);
   }
 
-  applyTo(index: TypeIndex): void {
-    for (const { before, after } of this.#missed) {
-      if (after !== undefined) index.put(after);
-      else if (before !== undefined) index.remove(before);
+  /** Applies what was missed until `isOver`; whether nothing is left, which holds for the rest of this turn. */
+  applyTo(index: TypeIndex, isOver: () => boolean): boolean {
+    for (const [name, after] of this.#missed) {
+      this.#missed.delete(name);
+      if (after === undefined) index.remove({ name });
+      else index.put(after);
+      if (isOver()) break;
     }
+    return this.#missed.size === 0;
   }
 }
 
-/** Rows read per slice: about 2 ms, so that requests to other types are answered meanwhile. */
+/** Rows read in one slice at most, however fast: their entries are held until they are added. */
 const sliceRows = listSliceObjectsMax * 4;
 
 /** Stored objects that an index cannot take, as its function fails on them: how many values are missing, the first of them, what was thrown for it and where. */
@@ -51,21 +56,42 @@ export type BuildProgress = (done: number, total: number) => void;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
 
-type Build = { readonly catchUp: IndexCatchUp; readonly unindexed: Unindexed; readonly onProgress?: BuildProgress | undefined };
+export type Build = {
+  readonly slices: Slices;
+  readonly catchUp: IndexCatchUp;
+  readonly unindexed: Unindexed;
+  readonly onProgress?: BuildProgress | undefined;
+  /** False once its type is stopped, or another build of it has begun. */
+  readonly isWanted: () => boolean;
+};
 
-export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex> {
-  return buildTypeIndex(type.indexes, entriesOf(type, tables, build), { pause: nextTurn });
+/** Undefined for one that was not wanted any more before it was done. */
+export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex | undefined> {
+  const pause = async (): Promise<void> => {
+    await build.slices.next();
+    if (!build.isWanted()) throw new NotWantedError();
+  };
+  try {
+    return await buildTypeIndex(type.indexes, entriesOf(type, tables, build), { pause });
+  } catch (error) {
+    if (error instanceof NotWantedError) return undefined;
+    throw error;
+  }
 }
+
+class NotWantedError extends Error {}
 
 /** Before this many are read it is not worth counting them all. */
 const countedFromRows = sliceRows * 8;
 
-async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, unindexed, onProgress }: Build): AsyncGenerator<readonly IndexEntry[]> {
+/** A slice each time it is asked: whoever adds them lets other work have its turn in between. */
+function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Generator<readonly IndexEntry[]> {
+  const { catchUp, onProgress } = build;
   let after: string | undefined;
   let done = 0;
   let total = 0;
   for (;;) {
-    const { entries, stale } = readSlice(type, tables, { after, unindexed });
+    const { entries, stale } = readSlice(type, tables, { ...build, after });
     const last = entries.at(-1);
     if (last === undefined) break;
     after = last.name;
@@ -77,12 +103,14 @@ async function* entriesOf(type: ResourceType, tables: LmdbTables, { catchUp, uni
       onProgress(done, total);
     }
     yield entries;
-    await nextTurn();
   }
   catchUp.finish();
 }
 
-function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }: { readonly after: string | undefined; readonly unindexed: Unindexed }): { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] } {
+type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
+
+/** Ends by time and not by count alone: an index function may take a millisecond for each object. */
+function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed, slices }: Build & { readonly after: string | undefined }): ReadSlice {
   const entries: IndexEntry[] = [];
   const stale: Stale[] = [];
   tables.scan(type.key, { after, limit: sliceRows }, (row) => {
@@ -95,6 +123,7 @@ function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed }:
     if (unindexed.count > missing) unindexed.first ??= entry.name;
     entries.push(entry);
     if (!current) stale.push({ entry, isWhole: unindexed.count === missing });
+    return !slices.isOver();
   });
   return { entries, stale };
 }
@@ -107,8 +136,4 @@ function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]
       writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }), { recreated: false });
     }
   });
-}
-
-async function nextTurn(): Promise<void> {
-  await new Promise((resolve) => { setImmediate(resolve); });
 }

@@ -93,12 +93,12 @@ export class LmdbTables {
 
   /**
    * Reads a type's rows in order of name, starting after `after`. `read` gets each row in a shared buffer, valid only until it
-   * returns: a scan of a million rows copies none of them.
+   * returns: a scan of a million rows copies none of them. The scan ends early where `read` answers false.
    */
-  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer) => void): void {
+  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer) => boolean): void {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
-    for (const { value } of this.#scans.getRange({ start, end: `${type}0`, limit })) read(value);
+    for (const { value } of this.#scans.getRange({ start, end: `${type}0`, limit })) if (!read(value)) return;
   }
 
   /** Names of a type's objects in order, starting after `after`. */

@@ -1,3 +1,4 @@
+import { Slices } from '../src/base/slices.ts';
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
@@ -193,13 +194,19 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     const catchUp = new IndexCatchUp();
     this.#indexes.set(type.key, { state: 'building', catchUp });
     const unindexed: Unindexed = { count: 0 };
-    const index = await buildIndex(type, this.#tables, { catchUp, unindexed, onProgress });
+    const isWanted = (): boolean => {
+      const building = this.#indexes.get(type.key);
+      return building?.state === 'building' && building.catchUp === catchUp;
+    };
+    const slices = new Slices(this.#clock);
+    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted });
+    if (index === undefined || !isWanted()) return unindexed;
+    while (!catchUp.applyTo(index, () => slices.isOver())) {
+      await slices.next();
+      if (!isWanted()) return unindexed;
+    }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // Dropped meanwhile, or begun anew.
-    const building = this.#indexes.get(type.key);
-    if (building?.state !== 'building' || building.catchUp !== catchUp) return unindexed;
-    // No event was folded since the last slice was read: catching up and switching over are this one turn.
-    catchUp.applyTo(index);
+    // No event was folded since the last change was caught up with: that and switching over are this one turn.
     this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
     return unindexed;
   }
