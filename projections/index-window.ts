@@ -26,18 +26,21 @@ export function sliceOf(ordering: Ordering, selected: Selected, slice: Slice): r
   if (slice.take <= 0) return [];
   const source = sourceOf(ordering, selected);
   if (source.kind === 'listed') return source.ordinals.toSorted((a, b) => compareRows(ordering, a, b)).slice(slice.skip, slice.skip + slice.take);
-  const { walk } = source;
-  return isGrouped(ordering.sort) ? groupedSlice(ordering, walk, slice) : ordinalsFrom(walk, rankOfHit(walk, slice.skip), slice.take);
+  return walkSlice(ordering, source.walk, slice);
 }
 
 /** How many of the selected stand at or before `place`. */
 export function countUpTo(ordering: Ordering, selected: Selected, place: OrderPlace): number {
   const source = sourceOf(ordering, selected);
   if (source.kind === 'listed') return source.ordinals.reduce((count, ordinal) => count + Number(comparePlace(ordering, ordinal, place) <= 0), 0);
-  const { walk } = source;
+  return countInWalk(ordering, source.walk, place);
+}
+
+function countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): number {
   const [first, ...rest] = ordering.sort;
   // Without a sort all postings of the walk have one key: the default order's, or that of the requirement it is a range of.
   if (first === undefined) return walk.total === 0 ? 0 : hitsBefore(walk, walk.sequence.after(walk.sequence.keyAt(walk.low), place));
+  if (first.nulls !== undefined) return countInParts(ordering, walk, { place, first });
   const key = place.keys[0] ?? missingKey(ordering.orders, first);
   if (!isGrouped(ordering.sort)) return hitsBefore(walk, walk.sequence.after(key, place));
   const group = groupOf(walk, key);
@@ -85,6 +88,50 @@ function filtered({ rows }: Orders, selected: Extract<Selected, { kind: 'bits' |
 /** A comparison takes some forty times as long as passing one posting. */
 function isSortedSooner(count: number, size: number): boolean {
   return count * (2 + Math.log2(count + 1)) * 40 < size + 4_096;
+}
+
+function walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): readonly number[] {
+  const [first] = ordering.sort;
+  if (slice.take <= 0 || slice.skip >= walk.total) return [];
+  if (first?.nulls !== undefined) return slicedParts(ordering, walk, { slice, first });
+  return isGrouped(ordering.sort)
+    ? groupedSlice(ordering, walk, slice)
+    : ordinalsFrom(walk, rankOfHit(walk, slice.skip), slice.take);
+}
+
+/** Where objects without a value do not stand as usual, a walk is two: theirs and the others', each as usual. */
+function partsOf(
+  { orders, sort }: Ordering, walk: CountedWalk, first: SortKey,
+): { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk } {
+  const { sequence, low, high, bits, total } = walk;
+  const cut = Math.min(high, Math.max(low, sequence.lower(missingKey(orders, first))));
+  // Such an object has one posting: no mark is needed to meet it once.
+  const without = { sequence, low: cut, high, mark: 0, bits };
+  const count = hitsIn(without, cut, high);
+  return {
+    usual: { orders, sort: [{ index: first.index, direction: first.direction }, ...sort.slice(1)] },
+    present: { ...walk, high: cut, total: total - count },
+    absent: { ...without, total: count },
+  };
+}
+
+function slicedParts(
+  ordering: Ordering, walk: CountedWalk, { slice, first }: { readonly slice: Slice; readonly first: SortKey },
+): readonly number[] {
+  const { usual, present, absent } = partsOf(ordering, walk, first);
+  const [leading, trailing] = first.nulls === 'first' ? [absent, present] : [present, absent];
+  const found = walkSlice(usual, leading, slice);
+  const rest = { skip: Math.max(0, slice.skip - leading.total), take: slice.take - found.length };
+  return [...found, ...walkSlice(usual, trailing, rest)];
+}
+
+function countInParts(
+  ordering: Ordering, walk: CountedWalk, { place, first }: { readonly place: OrderPlace; readonly first: SortKey },
+): number {
+  const { usual, present, absent } = partsOf(ordering, walk, first);
+  const isAbsent = place.keys[0] === undefined;
+  const passed = isAbsent === (first.nulls === 'first') ? 0 : isAbsent ? present.total : absent.total;
+  return passed + countInWalk(usual, isAbsent ? absent : present, place);
 }
 
 function isGrouped(sort: readonly SortKey[]): boolean {
@@ -172,7 +219,7 @@ function missingKey(orders: Orders, { index }: SortKey): IndexKey {
 function compareRows(ordering: Ordering, a: number, b: number): number {
   const { orders, sort } = ordering;
   for (const key of sort) {
-    const compared = compareKeys(keyOfRow(orders, key, a), keyOfRow(orders, key, b), key);
+    const compared = compareKeys(orders, key, [keyOfRow(orders, key, a), keyOfRow(orders, key, b)]);
     if (compared !== 0) return compared;
   }
   return orders.rows.compareTie(a, orders.rows.tie(b));
@@ -180,13 +227,18 @@ function compareRows(ordering: Ordering, a: number, b: number): number {
 
 function comparePlace({ orders, sort }: Ordering, ordinal: number, place: OrderPlace): number {
   for (const [at, key] of sort.entries()) {
-    const compared = compareKeys(keyOfRow(orders, key, ordinal), place.keys[at] ?? missingKey(orders, key), key);
+    const placed = place.keys[at] ?? missingKey(orders, key);
+    const compared = compareKeys(orders, key, [keyOfRow(orders, key, ordinal), placed]);
     if (compared !== 0) return compared;
   }
   return orders.rows.compareTie(ordinal, place);
 }
 
-function compareKeys(a: IndexKey, b: IndexKey, { direction }: SortKey): number {
+function compareKeys(orders: Orders, key: SortKey, [a, b]: readonly [IndexKey, IndexKey]): number {
   if (a === b) return 0;
-  return (a < b) === (direction === 'asc') ? -1 : 1;
+  if (key.nulls !== undefined) {
+    const missing = missingKey(orders, key);
+    if (a === missing || b === missing) return (a === missing) === (key.nulls === 'first') ? -1 : 1;
+  }
+  return (a < b) === (key.direction === 'asc') ? -1 : 1;
 }

@@ -25,7 +25,12 @@ export type Selection = {
   readonly fields: readonly IndexRequirement[];
 };
 
-export type SortKey = { readonly index: number; readonly direction: 'asc' | 'desc' };
+export type SortKey = {
+  readonly index: number;
+  readonly direction: 'asc' | 'desc';
+  /** Where objects without a value stand, when that is not as usual: last ascending, first descending. */
+  readonly nulls?: 'first' | 'last';
+};
 
 /** The place of one object in an order: the first key by each sort (undefined: no value), then the tie-breaks. */
 export type OrderPlace = {

@@ -38,22 +38,49 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
 
 export type ParsedSort = { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
-/** `texts`: each `<field>[,asc|desc]` of the query, the first one counting most. */
+/** `texts`: each `<field>[,asc|desc][,nulls=first|last]` of the query, the first one counting most. */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
   const given = texts.filter((text) => text.trim() !== '');
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    const comma = text.indexOf(',');
-    const field = (comma === -1 ? text : text.slice(0, comma)).trim();
+    // One part more than a sort can have, so that a long text is not split whole.
+    const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;
     if (place === undefined || order === undefined) return { ok: false, problem: `sort: ${noIndex(field, indexes)}` };
-    const direction = comma === -1 ? order : text.slice(comma + 1).trim().toUpperCase();
-    if (direction !== 'ASC' && direction !== 'DESC') return { ok: false, problem: `sort: after ${JSON.stringify(shown(field))} "asc" or "desc" is expected` };
-    sort.push({ index: place, direction: direction === 'ASC' ? 'asc' : 'desc' });
+    const modifiers = modifiersOf(parts);
+    if (modifiers === undefined) {
+      return { ok: false, problem: `sort: after ${JSON.stringify(shown(field))} ${expected}` };
+    }
+    sort.push(keyOf(place, modifiers.direction ?? (order === 'ASC' ? 'asc' : 'desc'), modifiers.nulls));
   }
   return { ok: true, sort };
+}
+
+const expected = '"asc" or "desc" is expected, then "nulls=first" or "nulls=last"; either may be missing';
+
+type Modifiers = { readonly direction?: SortKey['direction']; readonly nulls?: 'first' | 'last' };
+
+const directions: ReadonlyMap<string, Modifiers> = new Map([
+  ['asc', { direction: 'asc' }], ['desc', { direction: 'desc' }],
+]);
+const nulls: ReadonlyMap<string, Modifiers> = new Map([
+  ['nulls=first', { nulls: 'first' }], ['nulls=last', { nulls: 'last' }],
+]);
+
+/** Undefined for what is no direction, no place of objects without a value, or both the wrong way round. */
+function modifiersOf(parts: readonly string[]): Modifiers | undefined {
+  const [first, second, ...more] = parts.map((part) => part.toLowerCase());
+  if (first === undefined) return {};
+  if (second === undefined) return directions.get(first) ?? nulls.get(first);
+  const [direction, place] = [directions.get(first), nulls.get(second)];
+  return more.length > 0 || direction === undefined || place === undefined ? undefined : { ...direction, ...place };
+}
+
+function keyOf(index: number, direction: SortKey['direction'], place: SortKey['nulls']): SortKey {
+  const usual = direction === 'asc' ? 'last' : 'first';
+  return place === undefined || place === usual ? { index, direction } : { index, direction, nulls: place };
 }
 
 function noIndex(field: string, indexes: readonly IndexDefinition[]): string {

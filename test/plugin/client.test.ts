@@ -50,6 +50,10 @@ t.test('lists take selectors, sorts and pages', async (t) => {
   const page = await client.list(goods, { sort: 'metadata.name,asc', page: 2, size: 2 });
   t.match({ total: page.total, names: page.items.map(({ metadata }) => metadata.name) }, { total: 3, names: ['c'] });
   t.match(page.resourceVersion, /^\d+$/);
+  await client.create(goods, { metadata: { name: 'd' } });
+  t.same(await named({ sort: ['spec.color,asc', 'metadata.name'] }), ['b', 'a', 'c', 'd']);
+  t.same(await named({ sort: ['spec.color,asc,nulls=first', 'metadata.name'] }), ['d', 'b', 'a', 'c']);
+  t.same(await named({ sort: ['spec.color,desc,nulls=last', 'metadata.name'] }), ['a', 'c', 'b', 'd']);
   await stage.close();
 });
 

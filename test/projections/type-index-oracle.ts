@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { defineIndexes } from '../../src/resource/index-definition.ts';
 import type { FieldRequirement, LabelRequirement, SortKey } from '../../src/resource/list-query.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
-import { bindFields } from '../../src/resource/order.ts';
+import { bindFields, parseSort } from '../../src/resource/order.ts';
 import type { IndexDefinition } from '../../src/resource/resource-type.ts';
 
 /** What a list should answer, from plain objects by filtering and sorting: slow, and hard to get wrong. */
@@ -63,7 +63,11 @@ export const objectOf = (declared: readonly Field[], name: fc.Arbitrary<string>)
   spec: Object.fromEntries(declared.map((field, place) => [field.name.slice('spec.'.length), spec[place]])),
 }));
 
-export type NaiveSort = { readonly field: Field; readonly direction: 'asc' | 'desc' };
+export type NaiveSort = {
+  readonly field: Field;
+  readonly direction: 'asc' | 'desc';
+  readonly nulls: 'first' | 'last' | undefined;
+};
 export type NaiveQuery = { readonly labels: readonly LabelRequirement[]; readonly fields: readonly FieldRequirement[]; readonly sort: readonly NaiveSort[] };
 
 const operators = ['<', '<=', '>', '>='] as const;
@@ -89,7 +93,10 @@ export function queryOf(declared: readonly Field[]): fc.Arbitrary<NaiveQuery> {
   return fc.record({
     labels: fc.array(labelRequirement, { maxLength: 2 }),
     fields: fc.array(field.chain(fieldRequirementOf), { maxLength: 2 }),
-    sort: fc.array(fc.record({ field, direction: fc.constantFrom('asc' as const, 'desc' as const) }), { maxLength: 3 }),
+    sort: fc.array(fc.record({
+      field, direction: fc.constantFrom('asc' as const, 'desc' as const),
+      nulls: fc.constantFrom(undefined, 'first' as const, 'last' as const),
+    }), { maxLength: 3 }),
   });
 }
 
@@ -97,8 +104,11 @@ export function queryOf(declared: readonly Field[]): fc.Arbitrary<NaiveQuery> {
 export function boundQuery(query: NaiveQuery, definitions: readonly IndexDefinition[]): { readonly selection: { readonly labels: readonly LabelRequirement[]; readonly fields: Extract<ReturnType<typeof bindFields>, { ok: true }>['requirements'] }; readonly sort: readonly SortKey[] } {
   const bound = bindFields(query.fields, definitions);
   if (!bound.ok) throw new Error(bound.problem);
-  const sort = query.sort.map(({ field, direction }) => ({ index: definitions.findIndex(({ name }) => name === field.name), direction }));
-  return { selection: { labels: query.labels, fields: bound.requirements }, sort };
+  const texts = query.sort.map(({ field, direction, nulls }) =>
+    `${field.name},${direction}${nulls === undefined ? '' : `,nulls=${nulls}`}`);
+  const sorted = parseSort(texts, definitions);
+  if (!sorted.ok) throw new Error(sorted.problem);
+  return { selection: { labels: query.labels, fields: bound.requirements }, sort: sorted.sort };
 }
 
 /** All names selected, in order. */
@@ -167,9 +177,13 @@ function valuesOf({ metadata, spec }: ResourceObject, field: Field): readonly Va
 }
 
 function compareBy(a: ResourceObject, b: ResourceObject, sort: readonly NaiveSort[]): number {
-  for (const { field, direction } of sort) {
+  for (const { field, direction, nulls = direction === 'asc' ? 'last' : 'first' } of sort) {
     const [first, second] = [valuesOf(a, field).at(direction === 'asc' ? 0 : -1), valuesOf(b, field).at(direction === 'asc' ? 0 : -1)];
-    const ascending = first === undefined || second === undefined ? Number(first === undefined) - Number(second === undefined) : compareValues(field.kind, first, second);
+    if (first === undefined || second === undefined) {
+      if (first === second) continue;
+      return (first === undefined) === (nulls === 'first') ? -1 : 1;
+    }
+    const ascending = compareValues(field.kind, first, second);
     if (ascending !== 0) return direction === 'asc' ? ascending : -ascending;
   }
   const created = Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp);

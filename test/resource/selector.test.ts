@@ -189,6 +189,19 @@ test('a sort names an indexed field and a direction, or takes the direction of t
   t.same(sort(''), []);
   t.match(sort('spec.title,up'), '"asc" or "desc" is expected');
   t.match(sort('spec.title,asc,desc'), '"asc" or "desc" is expected');
+  const moved = ['spec.title,desc,nulls=last', 'spec.title,asc,nulls=first', 'spec.size,nulls=last',
+    ' spec.title , ASC , Nulls=First '];
+  t.same(sort(...moved), [
+    { index: 3, direction: 'desc', nulls: 'last' }, { index: 3, direction: 'asc', nulls: 'first' },
+    { index: 4, direction: 'desc', nulls: 'last' }, { index: 3, direction: 'asc', nulls: 'first' },
+  ]);
+  t.same(sort('spec.title,desc,nulls=first', 'spec.title,asc,nulls=last', 'spec.title,nulls=last'), [
+    { index: 3, direction: 'desc' }, { index: 3, direction: 'asc' }, { index: 3, direction: 'asc' },
+  ], 'where they stand as usual nothing is said');
+  const odds = ['nulls', 'nulls=', 'nulls=middle', 'nulls=first,asc', 'asc,nulls=last,nulls=last', 'asc,,nulls=last', ''];
+  for (const odd of odds) {
+    t.match(sort(`spec.title,${odd}`), '"nulls=first" or "nulls=last"', odd);
+  }
   t.match(sort('spec.text'), 'indexed are metadata.name');
   t.same((sort(...Array.from({ length: 8 }, () => 'spec.title')) as unknown[]).length, 8);
   t.match(sort(...Array.from({ length: 9 }, () => 'spec.title')), 'at most 8 fields');
