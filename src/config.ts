@@ -6,6 +6,7 @@ import { isIP, SocketAddress } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
+import { parseByteCount } from './base/byte-count.ts';
 import { nameProblem, subdomainProblem } from './resource/names.ts';
 
 /**
@@ -19,6 +20,8 @@ export type Config = {
   /** Absolute. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
+  /** Bytes of DATA_DIR's disk that clients' writes leave free, 0 for none; undefined: by the size of the disk. */
+  readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
   /** Absolute; beside the bundled plugins, which are always loaded. */
   readonly pluginsDirs: readonly string[];
@@ -74,6 +77,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     port: Number(settings.read('PORT', '8090', portProblem)),
     dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
     eventLog: eventLogSetting(settings.read('EVENT_LOG', 'embedded:', eventLogProblem)),
+    diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
     pluginsDisabled: settings.names('PLUGINS_DISABLED', pluginsDisabledMax),
@@ -194,6 +198,11 @@ function networkProblem(value: string): string | undefined {
 
 function portProblem(value: string): string | undefined {
   return /^\d{1,5}$/u.test(value) && Number(value) <= 65_535 ? undefined : `must be a whole number from 0 to 65535, is ${quote(value)}`;
+}
+
+function byteCountProblem(value: string): string | undefined {
+  if (parseByteCount(value) !== undefined) return undefined;
+  return `must be a number of bytes such as 1073741824, 512MiB or 2GB, is ${quote(value)}`;
 }
 
 function pathProblem(value: string): string | undefined {

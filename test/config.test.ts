@@ -17,7 +17,7 @@ t.test('without a variable everything has its default', async (t) => {
     ok: true,
     config: {
       host: '127.0.0.1', port: 8090, dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
-      pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
+      diskReserveBytes: undefined, pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
     },
   });
 });
@@ -26,7 +26,7 @@ t.test('every supported variable is read', async (t) => {
   const plugins = t.testdir({ one: {}, two: {} });
   const decoded = decodeConfig({
     HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`, PLUGINS_DISABLED: 'loops, held ,loops',
-    TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
+    DISK_RESERVE: '512MiB', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
     ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
     OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
   }, folder);
@@ -35,6 +35,7 @@ t.test('every supported variable is read', async (t) => {
     config: {
       host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
       pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], pluginsDisabled: ['loops', 'held'],
+      diskReserveBytes: 536_870_912,
       trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'], adminPassword: 'correct horse', logLevel: 'debug',
       oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
     },
@@ -72,6 +73,8 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
     [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is no name of a plugin$/u],
     [{ PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') }, /^PLUGINS_DISABLED may hold 256 names, holds 257$/u],
+    [{ DISK_RESERVE: '5 %' }, /^DISK_RESERVE must be a number of bytes such as 1073741824, 512MiB or 2GB, is "5 %"$/u],
+    [{ DISK_RESERVE: '-1' }, /^DISK_RESERVE /u],
     [{ PORT: '80.5' }, /is "80\.5"/u],
     [{ PORT: '0x50' }, /is "0x50"/u],
     [{ PORT: ' ' }, /is " "/u],

@@ -30,7 +30,7 @@ t.test('version and help answer on standard output', async (t) => {
   }
   const help = runCommandLine(['help'], { cwd });
   t.equal(await help.exited(), 0);
-  for (const name of ['serve', 'version', 'help', 'user', 'token', 'role', 'can-i', 'plugin', 'log', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL', 'LEDGERPLANE_SERVER', 'LEDGERPLANE_TOKEN', 'LEDGERPLANE_PASSWORD', 'HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'PLUGINS_DISABLED', 'TRUSTED_PROXIES',
+  for (const name of ['serve', 'version', 'help', 'user', 'token', 'role', 'can-i', 'plugin', 'log', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL', 'LEDGERPLANE_SERVER', 'LEDGERPLANE_TOKEN', 'LEDGERPLANE_PASSWORD', 'HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'PLUGINS_DISABLED', 'TRUSTED_PROXIES', 'DISK_RESERVE',
     'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS']) {
     t.match(help.stdout(), new RegExp(`^  ${name} `, 'mu'));
   }
