@@ -1,0 +1,118 @@
+import { statfs } from 'node:fs/promises';
+
+import { showByteCount } from '../base/byte-count.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import {
+  diskEventCopies, diskEventOverheadBytes, diskLookMs,
+  diskReserveBytesMax, diskReserveLogInShare, diskReserveMarginShare, diskReserveShareMax,
+} from '../limits/disk.ts';
+import type { PluginLogger } from '../plugin/plugin.ts';
+import type { WriterDisk } from '../write/storage.ts';
+import { spaceOf, type DiskSpace } from './disk-space.ts';
+
+export type DiskReserveOptions = {
+  /** On the file system that is watched. */
+  readonly dir: string;
+  /** Undefined: 5 % of the file system, at most 1 GiB. 0 turns the reserve off. */
+  readonly reserveBytes: number | undefined;
+  readonly clock: Clock;
+  readonly log: Pick<PluginLogger, 'info' | 'warn'>;
+  /** Reads free space without holding the event loop. */
+  readonly look?: (dir: string) => Promise<DiskSpace>;
+};
+
+/**
+ * Keeps a part of the disk free for deletions and for the platform. Writers ask for a boolean and report their bytes; the
+ * file system is asked once a second. Bytes reported since the look before the last one count as taken, because the last
+ * look may have come before they reached the disk.
+ */
+export class DiskReserve implements WriterDisk {
+  readonly #options: DiskReserveOptions;
+  readonly #look: (dir: string) => Promise<DiskSpace>;
+  readonly reserveBytes: number;
+  /** As of the last look. */
+  #freeBytes: number;
+  #writtenBefore = 0;
+  #writtenSince = 0;
+  #isShort = false;
+  #isLookFailing = false;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(first: DiskSpace, options: DiskReserveOptions) {
+    this.#options = options;
+    this.#look = options.look ?? (async (dir) => spaceOf(await statfs(dir)));
+    const share = Math.floor(first.totalBytes * diskReserveShareMax);
+    this.reserveBytes = options.reserveBytes ?? Math.min(share, diskReserveBytesMax);
+    this.#freeBytes = first.freeBytes;
+    this.#judge();
+    this.#lookLater();
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  isShort(): boolean {
+    return this.#isShort;
+  }
+
+  isScarce(): boolean {
+    return this.#isShort && this.#leftBytes() < this.reserveBytes * diskReserveLogInShare;
+  }
+
+  take(eventBytes: number): void {
+    this.#writtenSince += diskEventCopies * eventBytes + diskEventOverheadBytes;
+    if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#judge();
+  }
+
+  /** Whether so many bytes fit above the reserve. Those that do count as taken. */
+  claim(bytes: number): boolean {
+    if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
+    this.#writtenSince += bytes;
+    return true;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #leftBytes(): number {
+    return this.#freeBytes - this.#writtenBefore - this.#writtenSince;
+  }
+
+  #judge(): void {
+    const left = this.#leftBytes();
+    const isShort = left < this.reserveBytes * (this.#isShort ? 1 + diskReserveMarginShare : 1);
+    if (isShort === this.#isShort || this.reserveBytes === 0) return;
+    this.#isShort = isShort;
+    const { dir, log } = this.#options;
+    const fields = { dir, freeBytes: this.#freeBytes, reserveBytes: this.reserveBytes };
+    const reserve = showByteCount(this.reserveBytes);
+    if (isShort) log.warn(`the disk is nearly full: clients' writes are refused until more than ${reserve} are free`, fields);
+    else log.info('the disk has room again: clients\' writes are taken', fields);
+  }
+
+  #lookLater(): void {
+    this.#timer = this.#options.clock.after(diskLookMs, () => { void this.#lookNow(); });
+  }
+
+  async #lookNow(): Promise<void> {
+    const written = this.#writtenSince;
+    try {
+      const { freeBytes } = await this.#look(this.#options.dir);
+      this.#freeBytes = freeBytes;
+      this.#writtenBefore = written;
+      this.#writtenSince -= written;
+      this.#isLookFailing = false;
+      if (!this.#isStopped) this.#judge();
+    } catch (error) {
+      // What was free last time counts, less everything written since.
+      const { log } = this.#options;
+      if (!this.#isLookFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
+      this.#isLookFailing = true;
+    }
+    if (!this.#isStopped) this.#lookLater();
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Bounds of the disk that DATA_DIR is on. A name ends in its unit. A bound is tested at n and n + 1, and the error past it
+ * names it.
+ */
+
+/** The reserve unless DISK_RESERVE is set: the smaller of the two. 1 GiB has room to delete 680 of the largest objects. */
+export const diskReserveShareMax = 0.05;
+export const diskReserveBytesMax = 1_073_741_824;
+/** How often the file system reports its free space. Between two looks, written bytes are estimated. */
+export const diskLookMs = 1_000;
+/**
+ * What one event takes on the disk: its bytes in the log and in the read models, and a page of 4 KiB in each. Too high an
+ * estimate refuses writes near the reserve for up to two looks; too low a one lets a burst pass into the reserve.
+ */
+export const diskEventCopies = 2;
+export const diskEventOverheadBytes = 8_192;
+/** Writes resume when this share of the reserve is free above it, so that a disk at the border does not alternate. */
+export const diskReserveMarginShare = 1 / 16;
+/** Below this share of the reserve log-ins and notes of token use stop, too: clients cause them, deletions need the rest. */
+export const diskReserveLogInShare = 1 / 2;
+/** How long a refused client should wait: an operator has to make room. */
+export const diskRetryAfterSeconds = 30;

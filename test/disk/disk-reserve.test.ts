@@ -1,0 +1,119 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { DiskReserve } from '../../src/disk/disk-reserve.ts';
+import type { DiskSpace } from '../../src/disk/disk-space.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const mebibyte = 1_048_576;
+
+/** A disk of 1 GiB with a reserve of 64 MiB; `look` answers what the test says. */
+function given(freeMebibytes: number, setting: { readonly reserveBytes: number | undefined } = { reserveBytes: 64 * mebibyte }) {
+  const clock = new FakeClock();
+  const said: string[] = [];
+  const totalBytes = 1_024 * mebibyte;
+  const disk = { answer: async (): Promise<DiskSpace> => Promise.resolve({ freeBytes: 0, totalBytes }) };
+  const say = (message: string): void => { said.push(message); };
+  const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, look: async () => disk.answer() };
+  const reserve = new DiskReserve({ freeBytes: freeMebibytes * mebibyte, totalBytes }, options);
+  const look = async (answer: () => Promise<DiskSpace>): Promise<void> => {
+    disk.answer = answer;
+    clock.advance(1_000);
+    await nextTurn();
+  };
+  const free = async (mebibytes: number): Promise<void> =>
+    look(async () => Promise.resolve({ freeBytes: mebibytes * mebibyte, totalBytes }));
+  return { reserve, said, clock, look, free };
+}
+
+t.test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t) => {
+  t.equal(given(1_000, { reserveBytes: undefined }).reserve.reserveBytes, 53_687_091, '5 % of 1 GiB');
+  const log = { info: () => undefined, warn: () => undefined };
+  const options = { dir: '/data', reserveBytes: undefined, clock: new FakeClock(), log };
+  t.equal(new DiskReserve({ freeBytes: 2 ** 40, totalBytes: 2 ** 40 }, options).reserveBytes, 2 ** 30);
+  t.equal(given(1_000, { reserveBytes: 7 }).reserve.reserveBytes, 7);
+  t.end();
+});
+
+t.test('exactly the reserve free is enough, a byte less is not, and either is reported once', async (t) => {
+  const { reserve, said, free } = given(64);
+  t.notOk(reserve.isShort());
+  await free(64 - 1 / mebibyte);
+  t.ok(reserve.isShort());
+  await free(10);
+  t.match(said, [/nearly full/u]);
+  await free(68 - 1 / mebibyte);
+  t.ok(reserve.isShort(), 'a sixteenth of the reserve must be free above it');
+  await free(68);
+  t.notOk(reserve.isShort());
+  await free(500);
+  t.match(said, [/nearly full/u, /room again/u]);
+  t.equal(said.length, 2);
+});
+
+t.test('what is written between two looks counts until the look after the next', async (t) => {
+  const { reserve, free } = given(100);
+  for (let write = 0; write < 17; write += 1) reserve.take(mebibyte);
+  t.notOk(reserve.isShort(), '34 of 36 MiB');
+  reserve.take(mebibyte);
+  t.ok(reserve.isShort(), 'without a look');
+  await free(100);
+  t.ok(reserve.isShort(), 'it may not have reached the disk before the look');
+  await free(100);
+  t.notOk(reserve.isShort());
+});
+
+t.test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', async (t) => {
+  const { reserve, free } = given(32);
+  t.ok(reserve.isShort());
+  t.notOk(reserve.isScarce());
+  await free(31);
+  t.ok(reserve.isScarce());
+  const off = given(0, { reserveBytes: 0 }).reserve;
+  off.take(mebibyte);
+  t.notOk(off.isScarce());
+  t.ok(off.claim(mebibyte));
+});
+
+t.test('a reserve of 0 is off however little is free', (t) => {
+  const { reserve, said } = given(0, { reserveBytes: 0 });
+  for (let write = 0; write < 100; write += 1) reserve.take(mebibyte);
+  t.notOk(reserve.isShort());
+  t.same(said, []);
+  t.end();
+});
+
+t.test('a large piece is taken whole above the reserve or not at all', (t) => {
+  const { reserve } = given(164);
+  t.notOk(reserve.claim(100 * mebibyte + 1));
+  t.ok(reserve.claim(60 * mebibyte));
+  t.notOk(reserve.claim(41 * mebibyte), 'what was taken counts');
+  t.ok(reserve.claim(40 * mebibyte));
+  t.notOk(reserve.isShort());
+  t.end();
+});
+
+t.test('a look that fails is reported once and what was written keeps counting', async (t) => {
+  const { reserve, said, look, free } = given(100);
+  const fail = async (): Promise<DiskSpace> => Promise.reject(new Error('EIO'));
+  for (let turn = 0; turn < 3; turn += 1) {
+    reserve.take(5 * mebibyte);
+    await look(fail);
+  }
+  t.match(said, [/cannot be read/u]);
+  t.equal(said.length, 1);
+  reserve.take(5 * mebibyte);
+  t.ok(reserve.isShort());
+  await free(200);
+  await free(200);
+  t.notOk(reserve.isShort());
+});
+
+t.test('stopped, it looks no more', async (t) => {
+  const { reserve, clock, free } = given(100);
+  reserve.stop();
+  await free(1);
+  t.equal(clock.timers, 0);
+  t.notOk(reserve.isShort());
+});
