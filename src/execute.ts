@@ -1,6 +1,6 @@
 import type { Clock } from './base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
-import { decide, nameOf, type Decision } from './command/decide.ts';
+import { decide, isNameDrawn, nameOf, type Decision } from './command/decide.ts';
 import type { Facts } from './command/facts.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
 import { expectedOf, initialState, type State } from './command/evolve.ts';
@@ -17,7 +17,8 @@ import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
 import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.ts';
 import { settleAttempts, type Attempt } from './write/attempts.ts';
 import { HeldGuard } from './write/guard.ts';
-import { taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
+import { diskShort, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
+import { isHeldBack, type WriterDisk } from './write/storage.ts';
 import { Turns, type Leave } from './write/turns.ts';
 import { claimValues, storedHolder } from './write/values.ts';
 
@@ -37,6 +38,8 @@ export type WriteDoorDependencies = {
   /** Of the platform's own types. */
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
+  /** Undefined: nothing watches how much is free. */
+  readonly disk?: WriterDisk;
 };
 
 /** What every try at one command has in common. */
@@ -105,7 +108,7 @@ class WriteDoor {
 
   async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
     const { clock, uuid, suffix } = this.#dependencies;
-    const isDrawn = isGenerated(command);
+    const isDrawn = isNameDrawn(command);
     const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', context };
     const redraw = isDrawn ? (): void => { given.suffix = suffix(); } : undefined;
     try {
@@ -129,6 +132,8 @@ class WriteDoor {
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
     if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
+    const write = { command, context, state: target.state, object: decision.object };
+    if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
     const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
     return command.type === 'collect' ? this.#carryOut(target, decision, { given, metadata }) : this.#judgeAndCarryOut(target, decision, { given, metadata });
   }
@@ -161,6 +166,7 @@ class WriteDoor {
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const proposed = encodeEvent(uuid(), decision.event, metadata, decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry });
     if (proposed.data.length > objectBytesMax) return this.#confirm(target, tooLarge(proposed.data.length));
+    if (!dryRun) this.#dependencies.disk?.take(proposed.data.length);
     const stored = await this.#refuseStored(target, decision);
     if (stored !== undefined) return stored;
     const refused = await claimValues({ log: this.#log, clock, uuid }, { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun });
@@ -269,8 +275,4 @@ function baseOf({ stream, state }: Target): { readonly me: StreamName; readonly 
 function refusalOf(decision: Decision, name: string): WriteOutcome {
   if (decision.ok) throw new Error(`invariant broken: an object called ${JSON.stringify(name)} was accepted`);
   return decision;
-}
-
-function isGenerated(command: Command): boolean {
-  return command.type === 'create' && nameOf(command.object, 'a') !== nameOf(command.object, 'b');
 }

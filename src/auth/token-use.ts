@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { RejectionReason } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
 import { tokenUseNotedMs } from '../limits/access.ts';
@@ -30,9 +31,14 @@ export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }
     const outcome = await execute(tokens, { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } }, {
       cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
-    if (!outcome.ok && outcome.rejection.reason !== 'not-found') onError(new Error(outcome.rejection.detail));
+    if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
   };
   return (name) => { note(name).catch(onError); };
+}
+
+/** The token is gone, or the disk is nearly full, which the server reports itself. */
+function isExpected(reason: RejectionReason): boolean {
+  return reason === 'not-found' || reason === 'insufficient-storage';
 }
 
 /** Epoch milliseconds; long ago where none is noted. */

@@ -49,6 +49,10 @@ export function nameOf(object: JsonObject, suffix: string): string | undefined {
   return name ?? completed(generateName, suffix);
 }
 
+export function isNameDrawn(command: Command): boolean {
+  return command.type === 'create' && nameOf(command.object, 'a') !== nameOf(command.object, 'b');
+}
+
 function completed(generateName: string | undefined, suffix: string): string | undefined {
   return generateName === undefined ? undefined : generateName.slice(0, generateNameLengthMax) + suffix;
 }

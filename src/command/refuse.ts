@@ -34,7 +34,12 @@ export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }
 
-export function refuse(reason: Exclude<Rejection['reason'], 'invalid' | 'unique-value-taken' | 'too-many-requests' | 'unavailable'>, detail: string): Refused {
+/** Refusals that need no more than a detail. */
+type PlainReason = Exclude<
+  Rejection['reason'], 'invalid' | 'unique-value-taken' | 'too-many-requests' | 'insufficient-storage' | 'unavailable'
+>;
+
+export function refuse(reason: PlainReason, detail: string): Refused {
   return { ok: false, rejection: { reason, detail } };
 }
 

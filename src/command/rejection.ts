@@ -12,6 +12,8 @@ export type Rejection =
   | { readonly reason: 'precondition-failed'; readonly detail: string }
   | { readonly reason: 'invalid'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
+  /** The disk has less free than its reserve. */
+  | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
   | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
 
 export type RejectionReason = Rejection['reason'];

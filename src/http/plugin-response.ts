@@ -86,7 +86,8 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 
 /** What a client's call can be refused with: a handler that lets such an error pass, or throws one, refuses its caller with it. */
 const passing: readonly RejectionReason[] = [
-  'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken', 'precondition-failed', 'invalid', 'too-many-requests', 'unavailable',
+  'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken',
+  'precondition-failed', 'invalid', 'too-many-requests', 'insufficient-storage', 'unavailable',
 ];
 
 /** Undefined for what is no refusal, or not one in the table's own words: the handler failed. */

@@ -30,6 +30,7 @@ export const problems = {
   'internal-error': { status: 500, word: 'InternalError', title: 'Something is broken here' },
   unavailable: { status: 503, word: 'ServiceUnavailable', title: 'This cannot be served now' },
   timeout: { status: 504, word: 'Timeout', title: 'It took too long' },
+  'insufficient-storage': { status: 507, word: 'InsufficientStorage', title: 'The disk is nearly full' },
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
 /** One refusal, before it is known in which form its client reads it. */

@@ -1,5 +1,6 @@
 import type { WriteOutcome } from '../command/command.ts';
 import type { HeldValue } from '../command/event.ts';
+import { diskRetryAfterSeconds } from '../limits/disk.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { writeAttemptsMax } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
@@ -14,6 +15,12 @@ export function unavailable(): Refusal {
 
 export function tooMany(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds: 1 } };
+}
+
+/** A disk that has less free than its reserve. */
+export function diskShort(): Refusal {
+  const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator makes room';
+  return { ok: false, rejection: { reason: 'insufficient-storage', detail, retryAfterSeconds: diskRetryAfterSeconds } };
 }
 
 export function keptChanging(): Refusal {

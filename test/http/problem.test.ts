@@ -27,6 +27,7 @@ const expected: Record<ProblemReason, readonly [number, string, string]> = {
   'internal-error': [500, 'InternalError', 'internal-error'],
   unavailable: [503, 'ServiceUnavailable', 'service-unavailable'],
   timeout: [504, 'Timeout', 'timeout'],
+  'insufficient-storage': [507, 'InsufficientStorage', 'insufficient-storage'],
 };
 
 t.test('each reason has its status, its word and its type, in both forms', async (t) => {
