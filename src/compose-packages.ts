@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import type { ObjectModels } from '../projections/object-models.ts';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config.ts';
+import type { DiskReserve } from './disk/disk-reserve.ts';
 import type { Execute } from './execute.ts';
 import type { PlatformRoute } from './http/fixed-routes.ts';
 import { pluginPackageRoutes } from './http/plugin-package-routes.ts';
+import { problem, type Problem } from './http/problem.ts';
+import { diskRetryAfterSeconds } from './limits/disk.ts';
 import type { EventLog } from './log/log.ts';
 import { parseObject } from './plugin/apply-object.ts';
 import type { PluginHost } from './plugin/host.ts';
 import { Installer } from './plugin/install.ts';
 import { loadPlugin, type LoadDependencies } from './plugin/load-plugin.ts';
-import { packageBytesMax, packageInstallsMax } from './plugin/package-limits.ts';
+import { deflateRatioMax, packageBytesMax, packageInstallsMax, packageUnpackedBytesMax } from './plugin/package-limits.ts';
 import { packageOf } from './plugin/package-store.ts';
 import { Packages } from './plugin/packages.ts';
 import { shippedProblems } from './plugin/shipped-problems.ts';
@@ -39,6 +42,7 @@ export type InstallParts = LoadDependencies & {
   readonly packages: Packages;
   readonly host: PluginHost;
   readonly models: ObjectModels;
+  readonly disk: DiskReserve;
 };
 
 export type Installs = {
@@ -49,7 +53,7 @@ export type Installs = {
 
 /** Where packages are taken in. */
 export function composeInstalls(parts: InstallParts): Installs {
-  const { packages, host, models, clock, domain, execute, registry } = parts;
+  const { packages, host, models, clock, domain, execute, registry, disk } = parts;
   let isOpen = false;
   const installer = new Installer({
     domain, packages, host, clock, reader: models, changes: models, pluginKey: host.objects.key,
@@ -58,13 +62,25 @@ export function composeInstalls(parts: InstallParts): Installs {
     write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });
   const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are still being started');
+  const noRoom = (archiveBytes: number): Problem | undefined => {
+    if (disk.claim(packageDiskBytes(archiveBytes))) return undefined;
+    const detail = 'the disk of the server has no room for a package above its reserve';
+    return problem('insufficient-storage', detail, { retryAfterSeconds: diskRetryAfterSeconds });
+  };
   return {
-    routes: pluginPackageRoutes({ domain, installer, unready, clock, archiveBytesMax: packageBytesMax, installsMax: packageInstallsMax }),
+    routes: pluginPackageRoutes({
+      domain, installer, unready, noRoom, clock, archiveBytesMax: packageBytesMax, installsMax: packageInstallsMax,
+    }),
     open: async () => {
       await packages.retain(namedPackages(host, models));
       isOpen = true;
     },
   };
+}
+
+/** In the log, in base64, and unpacked beside it: bounded by what deflate can compress and by what a package may hold. */
+function packageDiskBytes(archiveBytes: number): number {
+  return Math.ceil(archiveBytes * 4 / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
 }
 
 /** What no plugin names any more goes from the disk of this node; in the log it stays. */

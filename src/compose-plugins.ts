@@ -9,6 +9,7 @@ import type { Authorize } from './auth/authorize.ts';
 import type { Clock } from './base/clock.ts';
 import { composeInstalls, type Installs } from './compose-packages.ts';
 import type { Config } from './config.ts';
+import type { DiskReserve } from './disk/disk-reserve.ts';
 import type { Execute } from './execute.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
@@ -31,6 +32,7 @@ export type PluginParts = {
   readonly registry: TypeRegistry;
   readonly models: ObjectModels;
   readonly packages: Packages;
+  readonly disk: DiskReserve;
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly execute: Execute;
@@ -46,7 +48,9 @@ export type PluginParts = {
 export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: PluginHost; readonly reconcilers: PluginReconcilers; readonly installs: Installs };
 
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
-export function composePlugins({ config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, edge, loggerOf, execute, patiently, hub, leadership, bound, authorize }: PluginParts): Plugins {
+export function composePlugins(parts: PluginParts): Plugins {
+  const { config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, disk } = parts;
+  const { edge, loggerOf, execute, patiently, hub, leadership, bound, authorize } = parts;
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const pluginClient = (plugin: string, requestId: string, authorizeOwn = authorizePlugin(registry, plugin)): Client =>
     createClient(clientPorts, { authorize: authorizeOwn, subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
@@ -67,7 +71,8 @@ export function composePlugins({ config, bundledPlugins = [besideSources], platf
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });
-  const installs = composeInstalls({ ...edge, execute, registry, loggerOf, platformVersion, suspects, packages, host, models });
+  const loading = { registry, loggerOf, platformVersion, suspects };
+  const installs = composeInstalls({ ...edge, ...loading, execute, packages, host, models, disk });
   return { pluginRoutes, host, reconcilers, installs };
 }
 

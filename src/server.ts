@@ -17,6 +17,8 @@ import { composePlugins, type PluginParts, type Plugins } from './compose-plugin
 import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
+import { DiskReserve } from './disk/disk-reserve.ts';
+import { diskSpaceNow } from './disk/disk-space.ts';
 import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -156,10 +158,10 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
   signal?.removeEventListener('abort', giveUp);
 }
 
-function metricsOf({ stores: { models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, { readiness, eventLoop, pluginRoutes }: { readonly readiness: Readiness; readonly eventLoop: EventLoopSource | undefined; readonly pluginRoutes: Plugins['pluginRoutes'] }): Metrics {
+function metricsOf({ stores: { disk, models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, { readiness, eventLoop, pluginRoutes }: { readonly readiness: Readiness; readonly eventLoop: EventLoopSource | undefined; readonly pluginRoutes: Plugins['pluginRoutes'] }): Metrics {
   return new Metrics({
     position: () => models.position(), watchers: () => hub.size, pluginStreams: () => pluginRoutes.streams(), isReady: () => readiness.reasons().length === 0,
-    isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop,
+    isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop, disk,
     controllers: () => bound.controllers(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
@@ -181,11 +183,11 @@ type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'h
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
 function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
-  const { eventLog, models } = stores;
+  const { eventLog, models, disk } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const execute = createWriteDoor({
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
-    rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets,
+    rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });
   // An embedded log has one node: its directory is locked.
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
@@ -203,12 +205,16 @@ type Stores = {
   readonly registry: TypeRegistry;
   readonly access: AccessTables;
   readonly packages: Packages;
+  readonly disk: DiskReserve;
 };
 
 /** The log, the tables folded from it, and the types they are folded by. */
 async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog, passwords = new Passwords() }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
+  const watched = { dir: config.dataDir, reserveBytes: config.diskReserveBytes, clock, log: loggerOf(log) };
+  const disk = new DiskReserve(diskSpaceNow(config.dataDir), watched);
+  closers.add(() => { disk.stop(); });
   let resubscriptions = 0;
   const onResubscribed = (): void => { resubscriptions += 1; };
   const onState = (state: LogState): void => {
@@ -230,7 +236,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords });
-  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages };
+  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages, disk };
 }
 
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {

@@ -18,6 +18,8 @@ export type MetricSources = {
   readonly isLeader: () => boolean;
   /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
+  /** Of the disk that DATA_DIR is on: bytes free at the last look, and those that clients' writes leave free. */
+  readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
   /** Where somebody watches the event loop. */
   readonly eventLoop?: EventLoopSource | undefined;
   /** What reconciles: keys that wait, and steps that ended by what they came to. */
@@ -85,6 +87,7 @@ export class Metrics {
     });
     if (this.#sources.eventLoop !== undefined) measureEventLoop(this.#sources.eventLoop, { Counter, Gauge, registers });
     this.#openControllers({ Counter, Gauge, registers });
+    measureDisk(this.#sources.disk, { Gauge, registers });
     measureStreams(this.#sources.pluginStreams, { Gauge, registers });
     return registry;
   }
@@ -117,6 +120,17 @@ function measureStreams(pluginStreams: MetricSources['pluginStreams'], { Gauge, 
       this.reset();
       for (const { count, ...labels } of pluginStreams()) this.set(labels, count);
     },
+  });
+}
+
+function measureDisk(disk: MetricSources['disk'], { Gauge, registers }: Pick<Measures, 'Gauge' | 'registers'>): void {
+  new Gauge({
+    name: 'ledgerplane_disk_free_bytes', help: 'Bytes free on the disk of DATA_DIR.', registers,
+    collect() { this.set(disk.freeBytes); },
+  });
+  new Gauge({
+    name: 'ledgerplane_disk_reserve_bytes', help: 'Bytes that must be free for clients to write; 0: none.', registers,
+    collect() { this.set(disk.reserveBytes); },
   });
 }
 

@@ -8,7 +8,7 @@ import { writeContext } from './decode-write.ts';
 import type { Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { platformApiVersion } from './platform-type.ts';
-import { problem, problemOf } from './problem.ts';
+import { problem, problemOf, type Problem } from './problem.ts';
 import { readUpload } from './read-upload.ts';
 import { uploadsMax } from './route-limits.ts';
 
@@ -31,6 +31,8 @@ export type PluginPackageRoutesDependencies = {
   readonly clock: Clock;
   /** Undefined once plugins can be installed; before, why not yet. */
   readonly unready: () => string | undefined;
+  /** Why an archive of so many bytes and what is in it do not fit on the disk. */
+  readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 
 /**
@@ -71,7 +73,7 @@ class Uploads {
   }
 
   async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
-    const { archiveBytesMax, clock, unready } = this.#dependencies;
+    const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
     if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not served here: to see what a package is, it must be run'));
@@ -79,11 +81,15 @@ class Uploads {
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
     // Before megabytes are sent for nothing.
     if (this.#installing.areTaken) return this.#installing.refusal();
+    const short = noRoom(0);
+    if (short !== undefined) return refusal(short);
     const body = await this.#arriving.within(async () => readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }));
     if (body === undefined) return this.#arriving.refusal();
     if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
-    const installed = await this.#installing.within(async () => use(body.value, context.value));
-    return installed === undefined ? this.#installing.refusal() : answered(installed, answer);
+    const installed = await this.#installing.within(async (): Promise<Installed | Problem> =>
+      noRoom(body.value.length) ?? use(body.value, context.value));
+    if (installed === undefined) return this.#installing.refusal();
+    return 'ok' in installed ? answered(installed, answer) : refusal(installed);
   }
 }
 

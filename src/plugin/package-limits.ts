@@ -4,6 +4,8 @@
 export const packageBytesMax = 20_971_520;
 /** What it unpacks to, all files together: five times the archive is what compressed text comes to. */
 export const packageUnpackedBytesMax = 104_857_600;
+/** Bytes that one byte of an archive unpacks to at most (RFC 1951: 258 in two bits): bounds the disk that a small one takes. */
+export const deflateRatioMax = 1_032;
 /** One file: each is in memory once while it is unpacked. */
 export const packageFileBytesMax = 16_777_216;
 /** Files and folders, those of `node_modules` included. */

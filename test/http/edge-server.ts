@@ -44,7 +44,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
     readiness: () => [],
     version: '1.2.3',
-    metrics: new Metrics({ position: () => 0n, watchers: () => 0, pluginStreams: () => pluginRoutes.streams(), objects: () => [], isReady: () => true, isLogReachable: () => true, isLeader: () => true, resubscriptions: () => 0, controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }] }),
+    metrics: new Metrics({ position: () => 0n, watchers: () => 0, disk: { freeBytes: 0, reserveBytes: 0 }, pluginStreams: () => pluginRoutes.streams(), objects: () => [], isReady: () => true, isLogReachable: () => true, isLeader: () => true, resubscriptions: () => 0, controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }] }),
     ...overrides,
   });
   await new Promise<void>((resolve) => { http.server.listen(0, '127.0.0.1', resolve); });

@@ -21,7 +21,7 @@ async function edge(t: Test) {
     taken.push(archive.length);
     return Promise.resolve({ ok: true as const, name: 'p', plugin: { bytes: Buffer.from('{}'), revision: 0 } });
   };
-  const platformRoutes = pluginPackageRoutes({ domain: 'svc.run', clock, installsMax: 2, archiveBytesMax: 1_000_000, unready: () => undefined, installer: { install, upgrade: (_name, archive) => install(archive) } });
+  const platformRoutes = pluginPackageRoutes({ domain: 'svc.run', clock, installsMax: 2, archiveBytesMax: 1_000_000, unready: () => undefined, noRoom: () => undefined, installer: { install, upgrade: (_name, archive) => install(archive) } });
   const server = await startEdge({ clock, platformRoutes });
   t.teardown(server.stop);
   const upload = (): Upload => {
