@@ -1,0 +1,14 @@
+/**
+ * What limits by address count by: an IPv4 address, or the /64 of an IPv6 address, as one client has all addresses of it.
+ * `address` is in its one spelling (compressed, IPv4 never mapped).
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::', 2);
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  // The last 32 bits of some addresses are written as IPv4: two groups.
+  const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
+  const all = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
+  return `${all.slice(0, 4).join(':')}::/64`;
+}
