@@ -5,15 +5,14 @@ import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
 import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits/access.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
 import { isDigestOf, type Elsewhere } from './elsewhere.ts';
-import { LoginFailures } from './login-failures.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from './password.ts';
-import type { PermissionReader, UserRecord } from './permission-reader.ts';
+import { PasswordLogIns, type PasswordVerified } from './password-log-ins.ts';
+import type { PermissionReader } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
 import { isSessionGood, isStanding, isTokenGood, loggedIn } from './standing.ts';
 import { uidOfToken } from './token-text.ts';
-import { userKey } from './types/platform-types.ts';
 
 export type AuthenticatorDependencies = {
   readonly secrets: Pick<Secrets, 'passwordHash' | 'tokenDigest'>;
@@ -31,10 +30,8 @@ export type AuthenticatorDependencies = {
 /** What a request shows of who sends it. */
 export type Shown = { readonly authorization: string | undefined; readonly cookie: string | undefined; readonly address: string };
 
-export type PasswordVerified = { readonly ok: true; readonly user: UserRecord } | NotAuthenticated;
-
 type Verified = { readonly ok: true; readonly subject: UserSubject };
-type Remembered = { readonly answer: Verified; readonly until: number };
+type Remembered = { readonly answer: Verified; readonly until: number; address: string };
 
 const visiting: Authenticated = { ok: true, subject: visitor };
 const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
@@ -47,7 +44,7 @@ const deadSession = unauthorized(`the cookie ${sessionCookie} is of no session, 
  */
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
-  readonly #failures = new LoginFailures();
+  readonly #logIns: PasswordLogIns;
   readonly #key = randomBytes(32).toString('base64');
   /** By the keyed hash of what was shown, the longest remembered first. */
   readonly #remembered = new Map<string, Remembered>();
@@ -58,16 +55,17 @@ export class Authenticator {
 
   constructor(dependencies: AuthenticatorDependencies) {
     this.#dependencies = dependencies;
+    this.#logIns = new PasswordLogIns(dependencies);
     dependencies.permissions.subscribe(({ credentials }) => { if (credentials.size > 0) this.#forget(credentials); });
   }
 
   /** Answers at once where it can: only what is not remembered is waited for. */
   authenticate({ authorization, cookie, address }: Shown): Authenticated | Promise<Authenticated> {
-    if (authorization !== undefined) return this.#recognize(`header ${authorization}`, () => this.#verifyHeader(authorization, address));
+    if (authorization !== undefined) return this.#recognize(`header ${authorization}`, address, () => this.#verifyHeader(authorization, address));
     const [session, ...others] = sessionCookiesOf(cookie);
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
-    return this.#recognize(`cookie ${session}`, () => this.#verifySession(session));
+    return this.#recognize(`cookie ${session}`, address, () => this.#verifySession(session));
   }
 
   /** Whether what a subject showed still counts now. */
@@ -76,50 +74,39 @@ export class Authenticator {
     return isStanding(permissions, subject, clock.now());
   }
 
-  /**
-   * For logging in and for changing one's own password. An unknown user, one who is disabled or has no password, and a wrong
-   * password get one answer at one cost.
-   */
+  /** For logging in and for changing one's own password: what comes of it counts towards the same bounds. */
   async verifyPassword(username: string, password: string, address: string): Promise<PasswordVerified> {
-    const { passwords, permissions, clock } = this.#dependencies;
-    if (!permissions.isReady()) return undecided;
-    if (passwords.isBusy()) return { ok: false, reason: 'too-many-requests', detail: 'too many log-ins at once', retryAfterSeconds: 1 };
-    const waitSeconds = this.#failures.begin(username, address, clock.monotonic());
-    if (waitSeconds > 0) return { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: waitSeconds };
-    const verified = await this.#compare(username, password);
-    const again = !verified.ok && await this.#dependencies.elsewhere?.hasNewsOf(userKey, username) === true;
-    const answer = again ? await this.#compare(username, password) : verified;
-    if (answer.ok) this.#failures.takeBack(username, address, clock.monotonic());
-    return answer;
+    return this.#dependencies.permissions.isReady() ? this.#logIns.verify(username, password, address) : undecided;
   }
 
-  async #compare(username: string, password: string): Promise<PasswordVerified> {
-    const { permissions, secrets, passwords } = this.#dependencies;
-    const user = permissions.user(username);
-    const usable = user?.isDisabled === false && user.passwordRevision !== undefined ? user : undefined;
-    const stored = usable?.passwordRevision === undefined ? undefined : secrets.passwordHash(usable.uid, usable.passwordRevision);
-    const isRight = await passwords.verify(password, stored);
-    return isRight && usable !== undefined ? { ok: true, user: usable } : wrongPair;
-  }
-
-  #recognize(shown: string, verify: () => Promise<Authenticated>): Authenticated | Promise<Authenticated> {
+  #recognize(shown: string, address: string, verify: () => Promise<Authenticated>): Authenticated | Promise<Authenticated> {
     const { permissions, clock } = this.#dependencies;
     // Tables that do not know the past yet know nobody: that must not pass for a refusal.
     if (!permissions.isReady()) return undecided;
     const key = hash('sha256', this.#key + shown, 'base64');
     const known = this.#remembered.get(key);
     if (known !== undefined) {
-      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
+      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return this.#recall(known, address);
       this.#remembered.delete(key);
     }
-    const pending = this.#pending.get(key) ?? this.#verifyAndRemember(key, verify).finally(() => { this.#pending.delete(key); });
-    this.#pending.set(key, pending);
+    // Of this address alone: another one may have had too many failures.
+    const place = `${key} ${address}`;
+    const pending = this.#pending.get(place) ?? this.#verifyAndRemember(key, address, verify).finally(() => { this.#pending.delete(place); });
+    this.#pending.set(place, pending);
     return pending;
   }
 
-  async #verifyAndRemember(key: string, verify: () => Promise<Authenticated>): Promise<Authenticated> {
+  /** Shown from elsewhere, a pair makes that network known as a log-in does. */
+  #recall(known: Remembered, address: string): Verified {
+    const { credential } = known.answer.subject;
+    if (known.address !== address && credential.kind === 'password') this.#logIns.note(credential.uid, address);
+    known.address = address;
+    return known.answer;
+  }
+
+  async #verifyAndRemember(key: string, address: string, verify: () => Promise<Authenticated>): Promise<Authenticated> {
     const answer = await verify();
-    if (answer.ok && answer.subject.kind === 'user') this.#remember(key, answer.subject);
+    if (answer.ok && answer.subject.kind === 'user') this.#remember(key, answer.subject, address);
     return answer;
   }
 
@@ -183,14 +170,14 @@ export class Authenticator {
     this.#dependencies.noteUse(name);
   }
 
-  #remember(key: string, subject: UserSubject): void {
+  #remember(key: string, subject: UserSubject, address: string): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
     // The leeway is for clocks that differ, not for remembering.
     const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
     if (forMs <= 0) return;
     makeRoom(this.#remembered, basicCacheEntriesMax);
-    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
+    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs, address });
   }
 
   /** What does not count any more need not be kept. */

@@ -2,32 +2,39 @@ import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, l
 
 type Count = { attempts: number; readonly endsAt: number };
 
+/** `isKnown`: the user has logged in from there. */
+export type Attempt = { readonly username: string; readonly network: string; readonly isKnown: boolean };
+
 /**
- * Failed log-ins by user and address, and by each of the two, in fixed windows. An attempt counts from its beginning and is taken back when it
- * succeeds, so that many at once do not slip past the bound together.
+ * Failed log-ins in fixed windows: of a user from a network, from a network, and of a user from all networks that are not
+ * known for them. An attempt counts from its beginning and is taken back when it succeeds, so that many at once do not slip
+ * past the bound together.
  */
 export class LoginFailures {
   /** In the order their windows end. */
   readonly #counts = new Map<string, Count>();
 
-  /** Seconds until another attempt is allowed; 0 when this one is, which it then counts. */
-  begin(username: string, address: string, now: number): number {
-    const keys = keysOf(username, address);
-    for (const [place, key] of keys.entries()) {
+  /** Seconds until such an attempt is allowed; 0 when it is now. */
+  waitSeconds(attempt: Attempt, now: number): number {
+    const waits = boundsOf(attempt).map(({ key, max }) => {
       const count = this.#current(key, now);
-      if (count !== undefined && count.attempts >= (place === 0 ? loginFailuresMax : loginFailuresInAllMax)) return Math.max(1, Math.ceil((count.endsAt - now) / 1_000));
-    }
-    for (const key of keys) {
+      return count === undefined || count.attempts < max ? 0 : Math.max(1, Math.ceil((count.endsAt - now) / 1_000));
+    });
+    return Math.max(...waits);
+  }
+
+  /** It is allowed and begins. */
+  begin(attempt: Attempt, now: number): void {
+    for (const { key } of boundsOf(attempt)) {
       const count = this.#current(key, now);
       if (count === undefined) this.#open(key, now);
       else count.attempts += 1;
     }
-    return 0;
   }
 
   /** It was no failure. */
-  takeBack(username: string, address: string, now: number): void {
-    for (const key of keysOf(username, address)) {
+  takeBack(attempt: Attempt, now: number): void {
+    for (const { key } of boundsOf(attempt)) {
       const count = this.#current(key, now);
       // Its window may have ended meanwhile, and a new one begun without it.
       if (count !== undefined && count.attempts > 0) count.attempts -= 1;
@@ -48,8 +55,13 @@ export class LoginFailures {
   }
 }
 
-/** The narrowest first. */
-function keysOf(username: string, address: string): readonly string[] {
+type Bound = { readonly key: string; readonly max: number };
+
+function boundsOf({ username, network, isKnown }: Attempt): readonly Bound[] {
   const user = username.slice(0, 253);
-  return [`user at ${address}: ${user}`, `user ${user}`, `address ${address}`];
+  const bounds = [
+    { key: `user at ${network}: ${user}`, max: loginFailuresMax },
+    { key: `network ${network}`, max: loginFailuresInAllMax },
+  ];
+  return isKnown ? bounds : [...bounds, { key: `user ${user}`, max: loginFailuresInAllMax }];
 }

@@ -1,8 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 
-import PQueue from 'p-queue';
-
-import { passwordHashMemoryBytesMax, passwordHashesMax, passwordHashesWaitingMax } from '../limits/access.ts';
+import { passwordHashMemoryBytesMax } from '../limits/access.ts';
+import { HashingTurns, type Turn } from './hashing-turns.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
@@ -19,9 +18,9 @@ type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
 
-/** Hashes passwords, a bounded number at once and a bounded number waiting. */
+/** Hashes passwords. All that hash for a client do so in a turn of its network. */
 export class Passwords {
-  readonly #queue = new PQueue({ concurrency: passwordHashesMax });
+  readonly turns = new HashingTurns();
   readonly #cost: HashCost;
   /** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
   readonly #nobody: Phc;
@@ -31,32 +30,36 @@ export class Passwords {
     this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
   }
 
-  async hash(password: string): Promise<string> {
+  /** Undefined where the network has too many turns to wait for. */
+  async hash(password: string, turn: Turn): Promise<string | undefined> {
+    return this.turns.run(turn, () => this.#hash(password));
+  }
+
+  async #hash(password: string): Promise<string> {
     const salt = randomBytes(saltBytes);
     const { ln, r, p } = this.#cost;
     const hash = await this.#derive(password, { ...this.#nobody, salt });
     return `$scrypt$ln=${String(ln)},r=${String(r)},p=${String(p)}$${unpadded(salt)}$${unpadded(hash)}`;
   }
 
-  /** `stored` is undefined for an unknown user: the answer is then false, and takes as long. */
+  /**
+   * To be called within a turn. `stored` is undefined for an unknown user: the answer is then false, and takes
+   * as long.
+   */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#nobody : phcOf(stored);
     const actual = await this.#derive(password, expected);
     return timingSafeEqual(actual, expected.hash) && expected !== this.#nobody;
   }
 
-  isBusy(): boolean {
-    return this.#queue.size >= passwordHashesWaitingMax;
-  }
-
   async #derive(password: string, { ln, r, p, salt, hash }: Phc): Promise<Buffer> {
     const options: ScryptOptions = { N: 2 ** ln, r, p, maxmem: passwordHashMemoryBytesMax + 1_048_576 };
-    return this.#queue.add(() => new Promise<Buffer>((resolve, reject) => {
+    return new Promise<Buffer>((resolve, reject) => {
       scrypt(password.normalize('NFC'), salt, hash.length, options, (error, derived) => {
         if (error === null) resolve(derived);
         else reject(error);
       });
-    }));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { delay, type Clock } from '../base/clock.ts';
+import { networkOf } from '../base/network-of.ts';
 import type { EventMetadata, SecretEvent } from '../command/event.ts';
 import type { Withheld } from '../command/strategy.ts';
 import { writeAttemptsMax } from '../limits/writes.ts';
@@ -43,8 +44,8 @@ export class Secrets implements SecretKeeper {
       const kept = await this.#append(streamOf(uid), { type: 'TokenIssued', digest: digestOf(token) }, metadata);
       return kept.ok ? { ok: true, kept: { ...kept.kept, token } } : kept;
     }
-    if (this.#passwords.isBusy()) return { ok: false };
-    return this.#append(streamOf(uid), { type: 'PasswordSet', hash: await this.#passwords.hash(withheld.text) }, metadata);
+    const hash = await this.#passwords.hash(withheld.text, { network: networkOf(metadata.address ?? ''), isKnown: true });
+    return hash === undefined ? { ok: false } : this.#append(streamOf(uid), { type: 'PasswordSet', hash }, metadata);
   }
 
   /** The hash kept at exactly this revision, which an event of the user's names: whoever knows that event has folded the hash. */

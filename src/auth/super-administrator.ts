@@ -23,7 +23,7 @@ export type AdministratorOptions = {
   readonly users: ResourceType;
   readonly roleBindings: ResourceType;
   readonly secrets: Pick<Secrets, 'passwordHash'>;
-  readonly passwords: Pick<Passwords, 'verify'>;
+  readonly passwords: Pick<Passwords, 'verify' | 'turns'>;
   readonly uuid: () => string;
   readonly dataDir: string;
   /** `ADMIN_PASSWORD`: counts at the first start only. */
@@ -56,7 +56,8 @@ async function comparePassword(options: AdministratorOptions): Promise<readonly 
 async function isPassword({ permissions, secrets, passwords }: AdministratorOptions, password: string): Promise<boolean> {
   const user = permissions.user(administrator);
   const stored = user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
-  return stored !== undefined && passwords.verify(password, stored);
+  if (stored === undefined) return false;
+  return await passwords.turns.run({ network: '', isKnown: true }, () => passwords.verify(password, stored)) === true;
 }
 
 async function ensureUser(user: UserRecord | undefined, options: AdministratorOptions): Promise<AdministratorReport> {

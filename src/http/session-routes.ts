@@ -9,7 +9,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
-import { sessionLifetimeMs } from '../limits/access.ts';
+import { passwordLengthMax, sessionLifetimeMs } from '../limits/access.ts';
+import { nameLengthMax } from '../limits/objects.ts';
 import { userAgentLengthMax } from '../limits/requests.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { isMembers } from '../resource/schema-check.ts';
@@ -112,8 +113,15 @@ async function readCredentials(req: IncomingMessage): Promise<Credentials> {
   const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value);
   if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
   const { value } = decoded;
-  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return { ok: true, username: value['username'], password: value['password'] };
+  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return bounded(value['username'], value['password']);
   return { ok: false, answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')) };
+}
+
+/** What is longer is nobody's, and would be held in memory until its turn to be hashed. */
+function bounded(username: string, password: string): Credentials {
+  if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2) return { ok: true, username, password };
+  const detail = `a username has at most ${String(nameLengthMax)} characters and a password at most ${String(passwordLengthMax)}`;
+  return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 
 /** A member given twice is none: which of the two was meant is not guessed. */

@@ -6,20 +6,27 @@
 export const basicCacheMs = 60_000;
 export const basicCacheEntriesMax = 1_024;
 /**
- * Failed log-ins before 429 of one user from one address, and of one user or one address in all, and the time in which they
- * count. The last two are higher: who guesses at a user from elsewhere must not shut them out, nor one of many behind an address the rest.
+ * Failed log-ins before 429 of one user from one network (an IPv4 address, an IPv6 /64), from one network in all, and of one
+ * user from all networks from which that user has not logged in; and the time in which they count.
  */
 export const loginFailuresMax = 20;
 export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
 export const passwordHashesMax = 2;
-/** Users and addresses counted at once; the longest counted go first, as their windows end first. */
+/** Users and networks counted at once, 10 MB at most; the longest counted go first, as their windows end first. */
 export const loginFailuresCountedMax = 10_000;
 /** What a stored hash may ask for at most: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
-/** Log-ins waiting for their turn; past it they are turned away, as each takes a fifth of a second of a core. */
-export const passwordHashesWaitingMax = 64;
+/**
+ * Password hashes that wait for their turn, of one network and in all; past it they are turned away. Networks are served in
+ * turn. Where all are too many, the network with the most of them loses its latest.
+ */
+export const passwordHashesWaitingPerNetworkMax = 64;
+export const passwordHashesWaitingMax = 1_024;
+/** Networks from which a user has logged in that are remembered, and of how many users: some 8 MB in all. */
+export const knownNetworksPerUserMax = 8;
+export const knownNetworksUsersMax = 8_192;
 /** Roles that one call binds to a user: each is a write, and people tell this many apart no longer. */
 export const assignedRolesMax = 256;
 /** How often a user's bindings are looked at anew because others change them meanwhile. */

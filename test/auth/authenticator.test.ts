@@ -35,7 +35,7 @@ test('unknown, disabled, without a password and wrong password: one answer at on
   for (const [name, password] of [['nobody', 'x'], ['fresh', ''], ['gone', 'right'], ['constructor/../x', 'x'], ['__proto__', 'x'], ['a'.repeat(10_000), 'x']] as const) {
     t.strictSame(await logIn(name, password), wrong, name.slice(0, 20));
   }
-  t.equal(passwords.verified, 7);
+  t.equal(passwords.verified, 6, 'a name that is too long is not hashed for');
 });
 
 test('no header and no cookie makes it throw', async (t) => {
@@ -119,6 +119,55 @@ test('attempts at once do not slip past the bound together', async (t) => {
   const { logIn } = await given();
   const answers = await Promise.all(Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)));
   t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, loginFailuresMax);
+});
+
+test('networks from which a user has logged in are open to them while others guess', async (t) => {
+  const { clock, permissions, logIn, authenticator } = await given();
+  t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
+  t.match(await logIn('admin', 'right', '2001:db8::1'), { ok: true });
+  clock.advance(loginFailureWindowMs);
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) {
+    t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt % 12)}`), { reason: 'unauthorized' });
+  }
+  t.match(await logIn('admin', 'right', '10.3.3.3'), { reason: 'too-many-requests' }, 'an address that is not known');
+  t.match(await logIn('nobody', 'wrong', '10.0.0.1'), { reason: 'unauthorized' });
+  for (const address of ['10.1.1.1', '2001:db8::1', '2001:db8::ffff:1']) {
+    t.match(await authenticator.verifyPassword('admin', 'right', address), { ok: true }, address);
+  }
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '10.1.1.1');
+  t.match(await logIn('admin', 'right', '10.1.1.1'), { reason: 'too-many-requests' }, 'its own bound stays');
+  permissions.putUser('admin', { uid: 'another' });
+  t.match(await authenticator.verifyPassword('admin', 'right', '2001:db8::1'), { reason: 'too-many-requests' }, 'another user of that name');
+});
+
+test('the bounds are the same for a name that nobody has', async (t) => {
+  const { logIn } = await given();
+  for (const name of ['admin', 'nobody']) {
+    for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn(name, `wrong ${String(attempt)}`), { reason: 'unauthorized' });
+    t.match(await logIn(name, 'wrong'), { reason: 'too-many-requests', detail: 'too many failed log-ins' });
+  }
+});
+
+test('an IPv6 network is one address', async (t) => {
+  const { logIn } = await given();
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) await logIn(`u${String(attempt)}`, 'wrong', `2001:db8::${attempt.toString(16)}`);
+  t.match(await logIn('jane', 'doe:with:colons', '2001:db8::abcd:1'), { reason: 'too-many-requests' });
+  t.match(await logIn('jane', 'doe:with:colons', '2001:db8:0:1::1'), { ok: true });
+});
+
+test('right log-ins at the very same moment are all let in', async (t) => {
+  const { authenticator, passwords } = await given();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => authenticator.verifyPassword('admin', 'right', '10.1.1.1')));
+  t.strictSame(answers.filter(({ ok }) => !ok), []);
+  t.equal(passwords.verified, 50);
+});
+
+test('names and passwords that nobody can have are not hashed', async (t) => {
+  const { logIn, passwords } = await given();
+  for (const [name, password] of [['n'.repeat(254), 'x'], ['admin', 'x'.repeat(2_049)]] as const) t.match(await logIn(name, password), { reason: 'unauthorized' });
+  t.equal(passwords.verified, 0);
+  for (const [name, password] of [['n'.repeat(253), 'x'], ['admin', 'x'.repeat(2_048)]] as const) t.match(await logIn(name, password), { reason: 'unauthorized' });
+  t.equal(passwords.verified, 2);
 });
 
 test('successes are not failures, however many there are', async (t) => {

@@ -1,11 +1,13 @@
 import t from 'tap';
 
 import { Passwords } from '../../src/auth/password.ts';
-import { passwordHashesWaitingMax } from '../../src/limits/access.ts';
+
+const turn = { network: '192.0.2.1', isKnown: false };
+
 
 t.test('a hash is a PHC string of its own salt that verifies its password and no other', async (t) => {
   const passwords = new Passwords();
-  const [first, second] = await Promise.all([passwords.hash('pässword'), passwords.hash('pässword')]);
+  const [first, second] = await Promise.all([passwords.hash('pässword', turn), passwords.hash('pässword', turn)]);
   t.match(first, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/u);
   t.not(first, second);
   t.equal(await passwords.verify('pässword'.normalize('NFD'), first), true, 'however its characters are composed');
@@ -26,14 +28,4 @@ t.test('hashes made with other parameters still verify, and absurd ones are an e
   for (const stored of ['', 'secret', `$scrypt$ln=30,r=8,p=1$${'A'.repeat(22)}$${hash}`, `$scrypt$ln=10,r=8,p=99$${'A'.repeat(22)}$${hash}`, `$argon2id$v=19$x$${hash}`]) {
     await t.rejects(passwords.verify('secret', stored), { message: /PHC string/u }, stored);
   }
-});
-
-t.test('waiting log-ins are bounded', async (t) => {
-  const passwords = new Passwords();
-  const cheap = `$scrypt$ln=1,r=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-  t.equal(passwords.isBusy(), false);
-  const all = Array.from({ length: passwordHashesWaitingMax + 2 }, () => passwords.verify('x', cheap));
-  t.equal(passwords.isBusy(), true);
-  await Promise.all(all);
-  t.equal(passwords.isBusy(), false);
 });
