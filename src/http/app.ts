@@ -17,6 +17,7 @@ import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './problem.ts';
+import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
 import { send, type Edge } from './send.ts';
 import type { SenderOf } from './sender.ts';
@@ -71,14 +72,22 @@ export class App {
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
+  /** Whether a WebSocket is served at the request's path. */
+  hasSocketAt(req: IncomingMessage): boolean {
+    const { method, url } = lineOf(req);
+    const info = this.#infoOf(method, url, true);
+    if (info.kind === 'malformed') return false;
+    return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
+  }
+
   async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
     const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
     const asks = asksForWatch(req, query, upgrade !== undefined);
     const info = this.#infoOf(method, url, asks);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
-    const malformed = malformedHead(req);
-    if (malformed !== undefined) return refusal(problem('bad-request', malformed));
+    const malformed = headProblem(req);
+    if (malformed !== undefined) return refusal(malformed);
 
     const sender = this.#dependencies.senderOf(req);
     const who = this.#authenticate(req, info, sender);
@@ -168,22 +177,6 @@ export class App {
 function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly method: string; readonly url: string; readonly rawQuery: string } {
   const query = url.indexOf('?');
   return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
-}
-
-/**
- * Of a header that is for one value node reads the first and drops the others without a word, where whoever passed the
- * request on may have judged it by the last.
- */
-function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
-  if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
-  let [hosts, credentials] = [0, 0];
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const name = rawHeaders[place] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
-  }
-  if (hosts > 1) return 'a request must have one Host header';
-  return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {

@@ -9,16 +9,18 @@ import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTi
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { App, type Authenticate } from './app.ts';
+import { Connections } from './connections.ts';
 import { fixedRoutes, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './generated.ts';
+import { resumeBehind } from './interlude.ts';
+import { MalformedRequests } from './malformed.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
-import { problem, type Problem } from './problem.ts';
-import { problemAnswer } from './problem-body.ts';
 import type { Route } from './route-table.ts';
-import { sendProblem, type Edge } from './send.ts';
+import type { Edge } from './send.ts';
 import type { SenderOf } from './sender.ts';
 import { responseOn } from './socket-response.ts';
+import { leavesHttp, offersWebSocket, requestClass } from './upgrade-offers.ts';
 import type { WatchEndpoints } from './watching.ts';
 
 /** All that HTTP needs of the rest. */
@@ -63,7 +65,13 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     domain, clock, log, senderOf, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
   });
   const koa = app.koa().callback();
-  const callback = (req: IncomingMessage, res: ServerResponse): void => { void koa(req, res); };
+  const connections = new Connections();
+  const callback = (req: IncomingMessage, res: ServerResponse): void => {
+    connections.begin(req, res);
+    void koa(req, res);
+  };
+  const guard = guardWith(dependencies);
+  const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });
   const server = createServer({
     maxHeaderSize: requestHeadersBytesMax,
     headersTimeout: headersTimeoutMs,
@@ -71,30 +79,26 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     keepAliveTimeout: keepAliveTimeoutMs,
     // What node answers by itself has no body; `App` says the same in a problem's words.
     requireHostHeader: false,
+    IncomingMessage: requestsOf({ app, connections, guard }),
   }, callback);
   // Bounded in bytes. A bound in number drops the rest in silence, an If-Match among them.
   server.maxHeadersCount = 0;
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    sendProblem({ req, res, requestId: drawRequestId() }, problem('expectation-failed', 'the only expectation served is 100-continue'), dependencies);
+  server.on('checkExpectation', callback);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    guard(socket, () => { malformed.answer(error, socket); });
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => { answerMalformed(error, socket, { domain, clock, requestId: drawRequestId() }); });
-  // Node forgets a connection that has left HTTP, and waits for it all the same when the server closes.
-  const upgraded = new Set<Duplex>();
-  const leave = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    upgraded.add(socket);
-    socket.once('close', () => { upgraded.delete(socket); });
-    serveUpgrade(app, dependencies, { req, socket, head });
+  const leave = (req: IncomingMessage, _stream: Duplex, head: Buffer): void => {
+    const { socket } = req;
+    guard(socket, () => {
+      if (leavesHttp(req)) serveUpgrade(app, dependencies, { req, socket, head });
+      else resumeBehind({ server, connections, socket, head, guard });
+    });
   };
   // Unheard, a CONNECT would be cut off without an answer.
   server.on('upgrade', leave).on('connect', leave);
-  // Node takes one that has said nothing yet, as browsers open them in advance, for one with a request.
-  const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => { open.delete(socket); });
-  });
+  server.on('connection', (socket: Socket) => { connections.add(socket); });
   const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
-  return { server, callback, routes, close: (graceMs) => closed({ server, upgraded, open }, dependencies, graceMs) };
+  return { server, callback, routes, close: (graceMs) => closed({ server, connections }, dependencies, graceMs) };
 }
 
 /** Unique across restarts by a drawn prefix, and cheap: one a request. */
@@ -107,59 +111,64 @@ function requestIds(): () => string {
   };
 }
 
-/**
- * A request that asks to leave HTTP goes through the same order as any other, on a response of its own; only a watch takes
- * its connection. An upgrade to anything but WebSocket and a tunnel are not ours to do, so the request is served as if it
- * had not asked: a CONNECT is a method that nothing serves.
- */
-function serveUpgrade(app: App, { log }: Edge, { req, socket, head }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }): void {
+type Guard = (socket: Socket, task: () => void) => void;
+
+/** What is thrown on behalf of one connection costs that connection, and not the process. */
+function guardWith({ log }: Edge): Guard {
+  return (socket, task) => {
+    try {
+      task();
+    } catch (error) {
+      cutOff(socket, error, log);
+    }
+  };
+}
+
+function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
+  log.error('a connection failed and was cut off', { error: error instanceof Error ? error.stack : String(error) });
+  socket.destroy();
+}
+
+/** The server's requests: whether one leaves HTTP is decided while it is parsed. */
+function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessage {
+  return requestClass((req) => {
+    let leaves = false;
+    guard(req.socket, () => {
+      leaves = offersWebSocket(req) && connections.unanswered(req.socket) === undefined && app.hasSocketAt(req);
+    });
+    return leaves;
+  });
+}
+
+type Leaving = { readonly app: App; readonly connections: Connections; readonly guard: Guard };
+
+/** A request that leaves HTTP goes through the same order as any other, on a response of its own. */
+function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upgraded): void {
   socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
-  const response = responseOn(socket, req);
+  const response = responseOn(socket, req, clock);
   if (response === undefined) return;
   const { res, release } = response;
-  const asksForWebSocket = req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
-  void app.serve(req, res, asksForWebSocket ? { socket, head, release } : undefined);
+  app.serve(req, res, { socket, head, release }).catch((error: unknown) => { cutOff(socket, error, log); });
 }
 
-/** What node could not read as HTTP is answered in the platform's words, and its connection closed. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, { domain, clock, requestId }: Pick<Edge, 'domain' | 'clock'> & { readonly requestId: string }): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, headers, bytes } = problemAnswer(malformedProblem(error.code), {
-    domain, path: '', accept: undefined, requestId, time: new Date(clock.now()).toISOString(),
-  });
-  const fields = [...headers, 'Content-Length', String(bytes.length), 'Connection', 'close'];
-  const lines = fields.flatMap((field, place) => place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : []);
-  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} \r\n${lines.join('')}\r\n`), bytes]));
-}
+type Upgraded = { readonly req: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
 
-function malformedProblem(code: string | undefined): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW': return problem('headers-too-large', `path and headers together must be at most ${String(requestHeadersBytesMax)} bytes`);
-    case 'ERR_HTTP_REQUEST_TIMEOUT': return problem('request-timeout', 'the request did not arrive in time');
-    default: return problem('bad-request', 'this is not HTTP as this server reads it');
-  }
-}
+type Closing = { readonly server: Server; readonly connections: Connections };
 
-type Connections = { readonly server: Server; readonly upgraded: ReadonlySet<Duplex>; readonly open: ReadonlySet<Socket> };
-
-async function closed({ server, upgraded, open }: Connections, { clock, log }: Edge, graceMs: number): Promise<void> {
+async function closed({ server, connections }: Closing, { clock, log }: Edge, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const deadline = clock.monotonic() + graceMs;
   await new Promise<void>((resolve) => {
     server.close(() => { resolve(); });
     const sweep = (): void => {
       server.closeIdleConnections();
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      connections.destroyIdle();
       if (clock.monotonic() < deadline) {
         clock.after(drainPollMs, sweep);
         return;
       }
       log.warn('requests did not end in time and were cut off');
-      server.closeAllConnections();
-      for (const socket of upgraded) socket.destroy();
+      connections.destroyAll();
     };
     sweep();
   });

@@ -58,7 +58,7 @@ export class SocketUpgrades {
 /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
 export function refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
-  const response = responseOn(socket, req);
+  const response = responseOn(socket, req, edge.clock);
   if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, edge);
 }
 

@@ -22,3 +22,7 @@ export const userAgentLengthMax = 256;
 export const headersTimeoutMs = 20_000;
 export const requestTimeoutMs = 60_000;
 export const keepAliveTimeoutMs = 65_000;
+/** How long a peer may keep a connection whose last answer is written: time to read it, and no more. */
+export const lingerMs = 1_000;
+/** What is read ahead of a connection whose parser has stopped, until the requests before are answered. */
+export const readAheadBytesMax = 65_536;

@@ -7,7 +7,7 @@ import { head, held, widgets } from './bad-request-arbitraries.ts';
 
 const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
 const version = 'Sec-WebSocket-Version: 13';
-const asking = ['Connection: Upgrade', 'Upgrade: websocket'];
+const asking = ['Connection: Upgrade, close', 'Upgrade: websocket'];
 
 type Handshake = { readonly target?: string; readonly method?: string; readonly headers?: readonly string[]; readonly authorization?: string };
 
@@ -31,7 +31,7 @@ export const badHandshake: fc.Arbitrary<BadRequest> = fc.oneof(
   fc.constantFrom('none', 'Basic x', 'Bearer x').map((authorization) => unopened('a socket\'s credentials', [401], { authorization })),
   fc.constantFrom('OPTIONS', 'TRACE', 'PURGE').map((method) => unopened('a socket\'s method', [400, 405], { method })),
   fc.constant(unopened('a socket of another site', [403], { headers: [key, version, ...asking, 'Sec-Fetch-Site: cross-site'] })),
-  fc.constantFrom('h2c', 'TLS/1.0', 'x, y').map((protocol) => unopened('another protocol', [404], { target: '/nowhere', headers: ['Connection: Upgrade', `Upgrade: ${protocol}`] })),
+  fc.constantFrom('h2c', 'TLS/1.0', 'x, y').map((protocol) => unopened('another protocol', [404], { target: '/nowhere', headers: ['Connection: Upgrade, close', `Upgrade: ${protocol}`] })),
 );
 
 /** An open socket that breaks the protocol, and the code it must be closed with; without one the client has gone. */

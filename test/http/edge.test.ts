@@ -167,7 +167,7 @@ t.test('acting as somebody else is refused rather than ignored', async (t) => {
 });
 
 t.test('an upgrade to anything but WebSocket is served as if it had not asked', async (t) => {
-  const answer = await bytes(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`);
+  const answer = await bytes(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`);
   t.match(answer, /^HTTP\/1\.1 200 OK.*\r\n\r\nok$/su);
 });
 

@@ -1,0 +1,53 @@
+import { IncomingMessage } from 'node:http';
+
+/** Whether a request leaves HTTP when it offers to. It must not throw. */
+export type Leaves = (req: IncomingMessage) => boolean;
+
+/**
+ * Node's parser stops at the end of every request that offers an upgrade, taken or not, and of every CONNECT. What
+ * follows in the same read is lost, with `shouldUpgradeCallback`, too, unless Node hands over the connection, which it
+ * does when the request's `upgrade` is true. So that is true from the start only for a request that leaves HTTP. Every
+ * other one is served as if it had not offered, and true at its end: the rest of the connection then comes by the
+ * server's event `upgrade` or `connect`, and goes to a new parser.
+ */
+class OfferingRequest extends IncomingMessage {
+  #offer: 'none' | 'open' | 'taken' | 'declined' = 'none';
+
+  get upgrade(): boolean {
+    if (this.#offer === 'none') return false;
+    if (this.#offer === 'open') this.#offer = this.leaves() ? 'taken' : 'declined';
+    return this.#offer === 'taken' || this.complete;
+  }
+
+  /** The constructor above calls it, too, with null. */
+  set upgrade(offers: boolean | null) {
+    if (offers === true && this.#offer === 'none') this.#offer = 'open';
+  }
+
+  get isTaken(): boolean {
+    return this.#offer === 'taken';
+  }
+
+  protected leaves(): boolean {
+    return false;
+  }
+}
+
+/** The class of a server's requests. */
+export function requestClass(leaves: Leaves): typeof IncomingMessage {
+  return class extends OfferingRequest {
+    protected override leaves(): boolean {
+      return leaves(this);
+    }
+  };
+}
+
+export function leavesHttp(req: IncomingMessage): boolean {
+  return req instanceof OfferingRequest && req.isTaken;
+}
+
+/** RFC 6455, 4.1. In HTTP/1.0 an offer means nothing (RFC 9110, 7.8), and a body would be read as frames. */
+export function offersWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;
+}
