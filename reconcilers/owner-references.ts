@@ -5,6 +5,7 @@ import type { Change } from '../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
 import { nameProblem } from '../src/resource/names.ts';
 import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
+import { groupOf, isReferenceTo } from '../src/resource/owner-reference.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
 import { Controller } from './controller.ts';
@@ -29,6 +30,8 @@ export type OwnerReferencesDependencies = PlatformDependencies & {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   /** Whatever its version: a type is known by group and kind. */
   readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
+  /** Types whose objects have no owners, whatever they hold. */
+  readonly withoutOwners: ReadonlySet<TypeKey>;
   /** Types whose indexes are ready. */
   readonly serving: () => readonly ResourceType[];
 };
@@ -100,7 +103,7 @@ export class OwnerReferences {
     try {
       for (const name of namesOf(reader, type)) {
         const stored = reader.get(type.key, name);
-        if (stored !== undefined && this.#take(`${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
+        if (stored !== undefined && this.#take(type.key, `${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
         // One that is started anew is looked through anew: going on would only slow that start down.
@@ -133,7 +136,7 @@ export class OwnerReferences {
       this.#noteGone(key, bytes);
       return;
     }
-    if (this.#take(key, bytes) || (deletionRequested && finalizers)) this.#controller.enqueue(key);
+    if (this.#take(type, key, bytes) || (deletionRequested && finalizers)) this.#controller.enqueue(key);
   }
 
   #noteGone(key: string, bytes: Uint8Array): void {
@@ -148,7 +151,8 @@ export class OwnerReferences {
   }
 
   /** Takes in whom the object names as its owners, and answers whether it names any, or did. */
-  #take(key: string, bytes: Uint8Array): boolean {
+  #take(type: TypeKey, key: string, bytes: Uint8Array): boolean {
+    if (this.#dependencies.withoutOwners.has(type)) return false;
     const isMentioned = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mention);
     if (!isMentioned && !this.#owned.has(key)) return false;
     const { ownerReferences = [] } = storedObject(bytes).metadata;
@@ -173,8 +177,8 @@ export class OwnerReferences {
   async #reconcile(key: string): Promise<Outcome> {
     const read = this.#read(key);
     if (read === undefined) return settled;
-    const { object } = read;
-    const step = judgeDependent({ object, stateOf: (owner) => this.#stateOf(owner), dependents: () => this.#dependentsOf(object.metadata.uid) });
+    const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;
+    const step = judgeDependent({ object, stateOf: (owner) => this.#stateOf(owner), dependents: () => this.#dependentsOf(object) });
     return this.#carryOut(key, read, step);
   }
 
@@ -207,7 +211,7 @@ export class OwnerReferences {
 
   #stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {
     if (this.#owned.isGone(uid)) return 'gone';
-    const type = this.#dependencies.typeOfKind(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '', kind);
+    const type = this.#dependencies.typeOfKind(groupOf(apiVersion), kind);
     if (type === undefined) return 'unknown';
     const owner = this.#owner(type, name);
     if (owner?.metadata.uid !== uid) return 'gone';
@@ -225,12 +229,17 @@ export class OwnerReferences {
     return this.#lastOwner.object;
   }
 
-  /** One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. */
-  *#dependentsOf(uid: string): Iterable<Dependent> {
+  /**
+   * One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. One
+   * that has the owner's uid under another name is no dependent, and holds nothing back.
+   */
+  *#dependentsOf(owner: ResourceObject): Iterable<Dependent> {
+    const { uid } = owner.metadata;
     for (const key of this.#owned.referrersOf(uid)) {
-      const read = this.#read(key);
-      const blocks = read !== undefined && isBlocking(read.object, uid);
-      yield { blocks, isCaught: blocks && this.#waitsFor(key, read.object, uid) };
+      const dependent = this.#read(key)?.object;
+      if (dependent !== undefined && referencesTo(owner, dependent).length === 0) continue;
+      const blocks = dependent !== undefined && isBlocking(dependent, owner);
+      yield { blocks, isCaught: blocks && this.#waitsFor(key, dependent, uid) };
     }
   }
 
@@ -238,18 +247,28 @@ export class OwnerReferences {
   #waitsFor(start: string, object: ResourceObject, uid: string): boolean {
     const met = new Map<string, ResourceObject>([[start, object]]);
     // A map that grows while it is walked is walked to its new end.
-    for (const [, { metadata }] of met) {
+    for (const [, waiting] of met) {
+      const { metadata } = waiting;
       if (metadata.uid === uid) return true;
       if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true) continue;
       for (const key of this.#owned.referrersOf(metadata.uid)) {
         const dependent = met.has(key) || met.size >= ownerCycleObjectsMax ? undefined : this.#read(key)?.object;
-        if (dependent !== undefined && isBlocking(dependent, metadata.uid)) met.set(key, dependent);
+        if (dependent !== undefined && isBlocking(dependent, waiting)) met.set(key, dependent);
       }
     }
     return false;
   }
 }
 
-function isBlocking({ metadata: { ownerReferences = [] } }: ResourceObject, uid: string): boolean {
-  return ownerReferences.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+function referencesTo(owner: ResourceObject, { metadata: { ownerReferences = [] } }: ResourceObject): readonly OwnerReference[] {
+  return ownerReferences.filter((reference) => isReferenceTo(reference, owner));
+}
+
+function isBlocking(dependent: ResourceObject, owner: ResourceObject): boolean {
+  return referencesTo(owner, dependent).some(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
+}
+
+function withoutReferences(object: ResourceObject): ResourceObject {
+  const { ownerReferences: _meaningless, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

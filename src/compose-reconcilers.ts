@@ -10,7 +10,7 @@ import type { Leadership } from '../reconcilers/lease.ts';
 import { OwnerReferences } from '../reconcilers/owner-references.ts';
 import { RoleHealth } from '../reconcilers/role-health.ts';
 import { Tokens } from '../reconcilers/tokens.ts';
-import { roleBindingKey, roleKey, tokenKey, userKey } from './auth/types/platform-types.ts';
+import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from './auth/types/platform-types.ts';
 import { bindingsFinalizer } from './auth/types/user-type.ts';
 import type { Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
@@ -61,7 +61,8 @@ export function composeReconcilers(parts: ReconcilerParts): Reconcilers {
   const collector = new Collector({ ...given, ...lookUps, onError: given.told('the collector failed') });
   const owners = new OwnerReferences({
     ...given, ...lookUps, onError: given.told('an object could not be looked at for its owners'),
-    typeOfKind: (group, kind) => registry.all().find(({ type }) => type.group === group && type.kind === kind)?.type,
+    withoutOwners: typesWithoutOwners,
+    typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
   const claims = composeClaims(parts, lookUps.types);
   const accounts = composeAccountReconcilers(parts);

@@ -21,7 +21,7 @@ export class TypeRegistry {
   register(type: ResourceType): Registered {
     const present = this.#byKey.get(type.key);
     if (present !== undefined) return { ok: false, owner: present.type.plugin };
-    const sameKind = this.all().find((other) => other.type.group === type.group && other.type.kind === type.kind);
+    const sameKind = this.byKind(type.group, type.kind);
     if (sameKind !== undefined) return { ok: false, owner: sameKind.type.plugin };
     this.#set({ type, serving: false }, 'registered');
     return { ok: true };
@@ -62,6 +62,11 @@ export class TypeRegistry {
 
   byKey(key: TypeKey): Registration | undefined {
     return this.#byKey.get(key);
+  }
+
+  /** Whatever its version: no two types of a group have one kind. */
+  byKind(group: string, kind: string): Registration | undefined {
+    return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }
 
   all(): readonly Registration[] {

@@ -1,6 +1,7 @@
 /**
- * Whatever is deleted, in whatever order and on whichever node, with owner references from super administrators and their bindings
- * to what goes, and reconcilers on two nodes that both believe to lead: somebody who can log in stays super administrator.
+ * Whatever is deleted, in whatever order and on whichever node, with owner references of an old log from super administrators and
+ * their bindings to what goes, and reconcilers on two nodes that both believe to lead: somebody who can log in stays super
+ * administrator, and those references delete nobody.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -11,13 +12,15 @@ import { Bindings } from '../../reconcilers/bindings.ts';
 import { Collector } from '../../reconcilers/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { OwnerReferences } from '../../reconcilers/owner-references.ts';
+import { typesWithoutOwners } from '../../src/auth/types/platform-types.ts';
 import { bindingsFinalizer } from '../../src/auth/types/user-type.ts';
 import type { Propagation } from '../../src/command/propagation.ts';
-import type { LogPosition } from '../../src/log/log.ts';
-import type { JsonObject } from '../../src/resource/object.ts';
+import { streamName, type LogPosition } from '../../src/log/log.ts';
+import type { OwnerReference } from '../../src/resource/object.ts';
 import { binding, user } from '../support/access.ts';
 import { body, create, domain, merge, remove, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
+import { appendReferences } from '../support/old-references.ts';
 import { settled, shown } from '../support/writing.ts';
 import { anybody, openDoors, typeOf, type Door, type Doors } from './doors.ts';
 
@@ -36,7 +39,7 @@ function reconcilersOf(door: Door, { log, clock }: Doors, errors: unknown[]): re
   const given = {
     changes: door.models, reader: door.models, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, uuid: () => { ids += 1; return idOf(`reconciler ${String(ids)}`); },
     execute: async (type, command, context) => door.begin(command, context, type),
-    types: (key) => all.find((type) => type.key === key), serving: () => all, onError: (error) => { errors.push(error); },
+    types: (key) => all.find((type) => type.key === key), withoutOwners: typesWithoutOwners, serving: () => all, onError: (error) => { errors.push(error); },
   } satisfies Omit<ConstructorParameters<typeof OwnerReferences>[0], 'typeOfKind'>;
   return [
     new OwnerReferences({ ...given, typeOfKind: (group, kind) => all.find((type) => type.group === group && type.kind === kind) }), new Collector(given),
@@ -117,8 +120,8 @@ async function openWorld(t: Test, ownings: readonly { readonly of: { readonly pl
     }
   }
   for (const name of new Set(ownings.map(({ of }) => nameOf(of.plural, of.place)))) {
-    const owners = ownings.filter(({ of }) => nameOf(of.plural, of.place) === name).map(({ by }): JsonObject => ({ ...made.get(nameOf(by.plural, by.place))!, blockOwnerDeletion: true }));
-    shown(await one.write(merge({ metadata: { ownerReferences: owners } }, { name }), {}, typeOf(name.startsWith('roots') ? 'rolebindings' : 'users')));
+    const owners = ownings.filter(({ of }) => nameOf(of.plural, of.place) === name).map(({ by }): OwnerReference => ({ ...made.get(nameOf(by.plural, by.place))!, blockOwnerDeletion: true }));
+    await appendReferences(given.log, streamName(`object:${name.startsWith('roots') ? 'rolebindings' : 'users'}/${name}`), owners);
   }
   return new World(given);
 }
@@ -127,6 +130,12 @@ async function attempted(world: World, { of: { plural, place }, door, isDisabled
   const name = nameOf(plural, place);
   const command = plural === 'users' && isDisabled ? merge({ spec: { disabled: true } }, { name }) : remove({}, name, propagation);
   return world.doors[door]!.begin(command, anybody, typeOf(plural));
+}
+
+/** Users whom nobody deletes. */
+function untouched(attempts: readonly { readonly of: { readonly plural: Plural; readonly place: number } }[]): readonly string[] {
+  const gone = new Set(attempts.filter(({ of }) => of.plural === 'users').map(({ of }) => of.place));
+  return [0, 1, 2].filter((place) => !gone.has(place)).map((place) => nameOf('users', place));
 }
 
 test('no order of what is deleted, by whom and where, leaves nobody super administrator', async (t) => {
@@ -143,6 +152,7 @@ test('no order of what is deleted, by whom and where, leaves nobody super admini
       await world.wait(Promise.all(begun));
       await world.settle();
       for (const { permissions } of world.doors) if (permissions.holders('super-role').length === 0) throw new Error('nobody is super administrator');
+      for (const name of untouched(attempts)) if (world.doors[0]?.permissions.user(name) === undefined) throw new Error(`${name} went without being asked to`);
       if (world.errors.length > 0) throw new Error(world.errors.map(String).join(', '));
     } finally {
       await world.stop();

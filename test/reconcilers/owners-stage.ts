@@ -69,7 +69,7 @@ export class OwnersStage {
       changes: this.models, reader: this.models, execute: this.#execute, bound: new ReconcileBound(this.clock), leadership: alwaysLeading, clock: this.clock, uuid: () => this.#id(),
       types: (key: string) => (key === widgets.key ? widgets : undefined), serving: () => this.serving, onError: (error: unknown) => { this.errors.push(error); },
     };
-    const running = { owners: new OwnerReferences({ ...given, typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined) }), collector: new Collector(given) };
+    const running = { owners: new OwnerReferences({ ...given, withoutOwners: new Set(), typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined) }), collector: new Collector(given) };
     this.#running.push(running);
     running.collector.open();
     await running.owners.open();

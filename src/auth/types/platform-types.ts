@@ -1,5 +1,6 @@
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import type { TypeKey } from '../../resource/index-entry.ts';
 import type { ResourceType } from '../../resource/resource-type.ts';
 import { compileType, typeKeyOf } from '../../resource/type-declaration.ts';
 import { roleBindingStrategy, roleBindingType } from './role-binding-type.ts';
@@ -8,17 +9,18 @@ import { sessionStrategy, sessionType } from './session-type.ts';
 import { core } from './type-members.ts';
 import { tokenStrategy, tokenType } from './token-type.ts';
 import { userStrategy, userType } from './user-type.ts';
+import { withoutOwners } from './without-owners.ts';
 
 export type PlatformType = { readonly declaration: TypeDeclaration<never>; readonly strategy: Strategy };
 
 /** The types that access control is made of, with what each asks of a write beside its schema. */
 export function platformTypes(domain: string): readonly PlatformType[] {
   return [
-    { declaration: roleType, strategy: roleStrategy(domain) },
-    { declaration: roleBindingType, strategy: roleBindingStrategy },
-    { declaration: userType, strategy: userStrategy },
-    { declaration: tokenType, strategy: tokenStrategy },
-    { declaration: sessionType, strategy: sessionStrategy },
+    { declaration: roleType, strategy: withoutOwners(roleStrategy(domain)) },
+    { declaration: roleBindingType, strategy: withoutOwners(roleBindingStrategy) },
+    { declaration: userType, strategy: withoutOwners(userStrategy) },
+    { declaration: tokenType, strategy: withoutOwners(tokenStrategy) },
+    { declaration: sessionType, strategy: withoutOwners(sessionStrategy) },
   ];
 }
 
@@ -27,6 +29,9 @@ export const roleBindingKey = typeKeyOf(core.group, 'rolebindings');
 export const userKey = typeKeyOf(core.group, 'users');
 export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
+
+/** Their objects have no owners: references that old logs hold delete nothing and hold nothing back. */
+export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([roleKey, roleBindingKey, userKey, tokenKey, sessionKey]);
 
 /** The same, compiled by the very rules a plugin's types are compiled by. */
 export function compilePlatformTypes(domain: string): readonly ResourceType[] {

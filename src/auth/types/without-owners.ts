@@ -1,0 +1,20 @@
+import { deepEqual } from '../../base/json.ts';
+import type { Strategy } from '../../command/strategy.ts';
+import { broken } from './type-members.ts';
+
+/**
+ * The strategy of a type whose objects take no owner references, whoever writes: what they named would decide over accounts.
+ * References that an object has from an old log may stay or go.
+ */
+export function withoutOwners(strategy: Strategy): Strategy {
+  return {
+    ...strategy,
+    complete: (completion) => {
+      const { before, after } = completion;
+      const { ownerReferences: stored = [] } = before?.metadata ?? {};
+      const isNew = after.metadata.ownerReferences?.some((owner) => !stored.some((known) => deepEqual(owner, known))) === true;
+      if (!isNew) return strategy.complete(completion);
+      return broken(after, [{ pointer: '/metadata/ownerReferences', detail: `must not be set: a ${after.kind} has no owners` }]);
+    },
+  };
+}
