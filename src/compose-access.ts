@@ -45,11 +45,15 @@ export type AccessTables = {
   readonly secrets: Secrets;
 };
 
-type TablesParts = { readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string; readonly passwords: Passwords };
+type TablesParts = {
+  readonly models: ObjectModels; readonly eventLog: EventLog; readonly clock: Clock; readonly domain: string;
+  readonly passwords: Passwords; readonly registry: TypeRegistry;
+};
 
-export function composeTables({ models, eventLog, clock, domain, passwords }: TablesParts): AccessTables {
+export function composeTables({ models, eventLog, clock, domain, passwords, registry }: TablesParts): AccessTables {
   const permissions = new PermissionTables({ reader: models, feed: models, domain });
-  return { permissions, rules: createGrantRules({ permissions, domain }), passwords, secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }) };
+  const rules = createGrantRules({ permissions, domain, typeOfKind: (group, kind) => registry.byKind(group, kind)?.type });
+  return { permissions, rules, passwords, secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }) };
 }
 
 export type AccessParts = {

@@ -190,7 +190,7 @@ class WriteDoor {
   /** Against what the writer holds in this very turn. */
   #judge({ type, state }: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
     return this.#dependencies.rules.judge({
-      type: type.key, subject, isNewPassword: withheld?.kind === 'password',
+      type, subject, isNewPassword: withheld?.kind === 'password',
       before: state.kind === 'live' ? state.object : undefined, after: event.type === 'ObjectDeletionRequested' ? undefined : object,
     });
   }

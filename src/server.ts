@@ -235,7 +235,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
-  const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords });
+  const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });
   return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages, disk };
 }
 

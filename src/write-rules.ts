@@ -5,6 +5,7 @@ import type { Subject } from './command/subject.ts';
 import type { StreamName } from './log/log.ts';
 import type { TypeKey } from './resource/index-entry.ts';
 import type { ResourceObject } from './resource/object.ts';
+import type { ResourceType } from './resource/resource-type.ts';
 
 /** What the write door asks about the platform's own types: how their objects are completed, and who may write which. */
 export type WriteRules = {
@@ -17,7 +18,7 @@ export type WriteRules = {
 };
 
 export type DecidedChange = {
-  readonly type: TypeKey;
+  readonly type: ResourceType;
   readonly subject: Subject;
   /** Undefined for a create. */
   readonly before: ResourceObject | undefined;

@@ -23,22 +23,22 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
-  if (type === tokenKey) return before === undefined && after !== undefined ? roleBeyond(change, after, rights) : undefined;
-  const unforeseeable = type === roleKey ? unforeseen(change, known) : missingRole(change, known);
+  if (type.key === tokenKey) return before === undefined && after !== undefined ? roleBeyond(change, after, rights) : undefined;
+  const unforeseeable = type.key === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
   const lacking = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
-  return lacking === undefined ? undefined : forbidden(change, `${change.type === userKey ? 'cannot open the account of somebody who may do more' : 'cannot give what they do not hold'}: ${shown(lacking)}`);
+  return lacking === undefined ? undefined : forbidden(change, `${type.key === userKey ? 'cannot open the account of somebody who may do more' : 'cannot give what they do not hold'}: ${shown(lacking)}`);
 }
 
 /** What the role that is changed or deleted gives until then. */
 function takenFrom({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
-  return type === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
+  return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }
 
 /** A binding outlives its role, which may come back with anything: until then it binds nobody else. */
 function missingRole(change: DecidedChange, { permissions }: Known): string | undefined {
   const { type, after } = change;
-  if (type !== roleBindingKey || after === undefined || permissions.role(roleNameOf(after)) !== undefined || !bindsMore(change, after)) return undefined;
+  if (type.key !== roleBindingKey || after === undefined || permissions.role(roleNameOf(after)) !== undefined || !bindsMore(change, after)) return undefined;
   return `cannot bind to a role that does not exist: ${JSON.stringify(roleNameOf(after))}`;
 }
 
@@ -55,7 +55,7 @@ function unforeseen({ before, after }: DecidedChange, { permissions, domain }: K
 /** The rules that somebody holds by this change, whether or not they held them before it. */
 function givenBy(change: DecidedChange, after: ResourceObject, { permissions, domain }: Known): readonly Rule[] {
   const { name } = after.metadata;
-  switch (change.type) {
+  switch (change.type.key) {
     // Whoever has it, depends on it or is added to by it gets all that comes with it.
     case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey: return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
@@ -87,7 +87,7 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
 
 /** As Kubernetes begins it: the object, then who and why. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
-  return refuse('forbidden', `${type} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
+  return refuse('forbidden', `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
 }
 
 function shown({ kind: _kind, ...rule }: Rule): string {

@@ -52,7 +52,7 @@ export class SuperHolders {
 /** Whether what is changed may be what somebody holds the role by, and is no more: they are bound to it there, or can log in by it. */
 function takesSupport({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;
-  if (type === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;
+  if (type.key === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;
   if (roleNameOf(before) !== superRole) return false;
   const kept = boundToSuper(after);
   return userNamesOf(before).some((user) => !kept.has(user));
@@ -61,8 +61,8 @@ function takesSupport({ type, before, after }: DecidedChange): boolean {
 function endedBy({ type, before, after }: DecidedChange): Ends | undefined {
   if (before === undefined) return undefined;
   const { name } = before.metadata;
-  if (type === userKey) return after === undefined || isDisabled(after) ? ({ user }) => user === name : undefined;
-  if (type !== roleBindingKey) return undefined;
+  if (type.key === userKey) return after === undefined || isDisabled(after) ? ({ user }) => user === name : undefined;
+  if (type.key !== roleBindingKey) return undefined;
   const kept = boundToSuper(after);
   return ({ binding, user }) => binding === name && !kept.has(user);
 }

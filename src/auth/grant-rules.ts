@@ -5,6 +5,7 @@ import { typeKeyOf } from '../resource/type-declaration.ts';
 import type { DecidedChange, Judged, WriteRules } from '../write-rules.ts';
 import { beyondWhatIsHeld } from './grant-checks.ts';
 import { SuperHolders } from './grant-holders.ts';
+import { notReady, ownersBeyondRights, type TypeOfKind } from './owner-checks.ts';
 import type { PermissionReader } from './permission-reader.ts';
 import { platformTypes, roleBindingKey, roleKey } from './types/platform-types.ts';
 import { roleNameOf } from './types/role-binding-type.ts';
@@ -12,17 +13,22 @@ import { broken } from './types/type-members.ts';
 
 const permitted: Judged = { ok: true };
 
+export type GrantRulesDependencies = { readonly permissions: PermissionReader; readonly domain: string; readonly typeOfKind: TypeOfKind };
+
 /**
  * What may be written of the types that access control is made of (decision 6.7): nobody grants what they do not hold, the
- * super administrator role stays as it is, and somebody holds it. All of it is judged by the tables of this very turn.
+ * super administrator role stays as it is, and somebody holds it. Of every type: who may say what owns an object. All of it is
+ * judged by the tables of this very turn.
  */
-export function createGrantRules({ permissions, domain }: { readonly permissions: PermissionReader; readonly domain: string }): WriteRules {
+export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
   const strategies = new Map(platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]));
   const superHolders = new SuperHolders(permissions);
   return {
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
-      if (!strategies.has(change.type) || isPlatformsOwn(change.subject)) return permitted;
+      const unowned = ownersBeyondRights(change, { permissions, typeOfKind });
+      if (unowned !== undefined) return unowned;
+      if (!strategies.has(change.type.key) || isPlatformsOwn(change.subject)) return permitted;
       const untouchable = superRoleRefusal(change);
       if (untouchable !== undefined) return untouchable;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
@@ -38,17 +44,14 @@ function isPlatformsOwn(subject: Subject): boolean {
   return subject.kind === 'platform' && !onBehalf.has(subject.part);
 }
 
-/** An empty table must not be taken for the truth: neither for what somebody holds, nor for who else does. */
-const notReady: Refused = { ok: false, rejection: { reason: 'unavailable', detail: 'what you may do is not known yet', retryAfterSeconds: 1 } };
-
 function superRoleRefusal({ type, before, after }: DecidedChange): Refused | undefined {
   const name = (after ?? before)?.metadata.name;
-  return type === roleKey && name === superRole ? refuse('forbidden', `roles "${superRole}" is forbidden: the super administrator role cannot be made, edited or deleted`) : undefined;
+  return type.key === roleKey && name === superRole ? refuse('forbidden', `roles "${superRole}" is forbidden: the super administrator role cannot be made, edited or deleted`) : undefined;
 }
 
 /** A binding whose role has gone since can still be changed otherwise. */
 function missingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
-  if (type !== roleBindingKey || after === undefined) return undefined;
+  if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);
   if ((before !== undefined && roleNameOf(before) === role) || permissions.role(role) !== undefined) return undefined;
   return broken(after, [{ pointer: '/roleRef/name', detail: `there is no role called ${JSON.stringify(role)}` }]);

@@ -3,7 +3,6 @@ import { test } from 'tap';
 import { PermissionTables } from '../../projections/permission-tables.ts';
 import { createGrantRules } from '../../src/auth/grant-rules.ts';
 import { Secrets } from '../../src/auth/secrets.ts';
-import { roleKey } from '../../src/auth/types/platform-types.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Access, binding, everythingRules, pathRule, platform, refusal, role, rule, session, token, user } from '../support/access.ts';
@@ -251,10 +250,10 @@ test('what was judged and came to nothing takes nobody away', async (t) => {
 
 test('before the tables are read only the platform and plugins write', async (t) => {
   const access = await opened(t);
-  const rules = createGrantRules({ permissions: new PermissionTables({ reader: access.models, feed: access.models, domain }), domain });
+  const rules = createGrantRules({ permissions: new PermissionTables({ reader: access.models, feed: access.models, domain }), domain, typeOfKind: () => undefined });
   const object = access.object('roles', 'reader');
   const verdict = (subject: Subject): string => {
-    const judged = rules.judge({ type: roleKey, subject, before: undefined, after: object, isNewPassword: false });
+    const judged = rules.judge({ type: access.type('roles'), subject, before: undefined, after: object, isNewPassword: false });
     return judged.ok ? 'ok' : judged.rejection.reason;
   };
   t.strictSame([platform, { kind: 'plugin', name: 'p' } as const, access.user('root'), { kind: 'visitor' } as const].map(verdict), ['ok', 'ok', 'unavailable', 'unavailable']);

@@ -46,7 +46,9 @@ export class Door {
     this.#execute = createWriteDoor({
       log, clock, domain, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
       uuid: () => { ids += 1; return idOf(`node ${String(place)} ${String(ids)}`); },
-      rules: createGrantRules({ permissions: this.permissions, domain }),
+      rules: createGrantRules({
+        permissions: this.permissions, domain, typeOfKind: (group, kind) => types.find((type) => type.group === group && type.kind === kind),
+      }),
       secrets: { keep: async (_withheld, { uid }) => Promise.resolve({ ok: true, kept: { revision: uid.length - uid.length } }) },
       reader: {
         position: () => models.position(), isKnown: (position) => models.isKnown(position), get: (...call) => models.get(...call), head: (...call) => models.head(...call),

@@ -86,7 +86,8 @@ export class Access {
       log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: () => 0,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return drawn.toString(36).padStart(5, '0'); },
-      rules: createGrantRules({ permissions, domain }), secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models, passwords: new Passwords(noHashCost) }),
+      rules: createGrantRules({ permissions, domain, typeOfKind: (group, kind) => all.find((type) => type.group === group && type.kind === kind) }),
+      secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models, passwords: new Passwords(noHashCost) }),
     });
     return new Access({ clock, log, models, permissions, execute, types: new Map(all.map((type) => [type.plural, type])) });
   }
