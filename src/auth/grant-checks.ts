@@ -1,33 +1,42 @@
 import { roleOf } from '../access/role-object.ts';
 import type { Rule } from '../access/rule.ts';
-import { builtInRoles } from '../access/standing-roles.ts';
+import { authenticatedRole, builtInRoles } from '../access/standing-roles.ts';
 import { refuse, type Refused } from '../command/refuse.ts';
 import { actorOf } from '../command/subject.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import { ruleShownLengthMax } from '../limits/access.ts';
 import type { DecidedChange } from '../write-rules.ts';
 import type { PermissionReader, Rights } from './permission-reader.ts';
-import { roleBindingKey, roleKey, tokenKey, userKey } from './types/platform-types.ts';
+import { roleBindingKey, roleKey, tokenKey } from './types/platform-types.ts';
 import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
 import { tokenRolesOf } from './types/token-type.ts';
-import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
+import { usersActedOn } from './users-acted-on.ts';
 
 type Known = { readonly permissions: PermissionReader; readonly domain: string };
 
 /**
- * Why the writer does not hold what the change would give to somebody; undefined when they do. What takes away gives nothing,
- * but a role: what is made of it again later, by a start or a plugin, would go to whoever was bound to its remains.
+ * Why the writer does not hold what the change would give to somebody, or what a user holds whom it acts on; undefined when they
+ * do. Who changes a role must hold what it gives until then, too: what is made of it again later, by a start or a plugin, would
+ * go to whoever was bound to its remains.
  */
 export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused | undefined {
   const { type, subject, before, after } = change;
   if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
-  if (type.key === tokenKey) return before === undefined && after !== undefined ? roleBeyond(change, after, rights) : undefined;
+  if (type.key === tokenKey && before === undefined) return after === undefined ? undefined : roleBeyond(change, after, rights);
   const unforeseeable = type.key === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
-  const lacking = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
-  return lacking === undefined ? undefined : forbidden(change, `${type.key === userKey ? 'cannot open the account of somebody who may do more' : 'cannot give what they do not hold'}: ${shown(lacking)}`);
+  const given = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
+  if (given !== undefined) return forbidden(change, `cannot give what they do not hold: ${shown(given)}`);
+  const above = rights.lacks(rulesOfThose(usersActedOn(change), change, known));
+  return above === undefined ? undefined : forbidden(change, `cannot act on a user who may do more than they: ${shown(above)}`);
+}
+
+/** What the users may do. Every user has what all have who are logged in; a visitor has less. */
+function rulesOfThose(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
+  if (users.length === 0) return [];
+  return permissions.rulesOf([...users.flatMap((user) => permissions.bound(user)), ...(subject.kind === 'user' ? [] : [authenticatedRole])]);
 }
 
 /** What the role that is changed or deleted gives until then. */
@@ -59,7 +68,6 @@ function givenBy(change: DecidedChange, after: ResourceObject, { permissions, do
     // Whoever has it, depends on it or is added to by it gets all that comes with it.
     case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey: return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
-    case userKey: return opensAccount(change, after) ? permissions.rulesOf(permissions.bound(name)) : [];
     default: return [];
   }
 }
@@ -69,15 +77,6 @@ function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
   if (before === undefined || roleNameOf(before) !== roleNameOf(after)) return true;
   const bound = new Set(userNamesOf(before));
   return userNamesOf(after).some((name) => !bound.has(name));
-}
-
-/**
- * Whether somebody can log in as the user who could not before: with another password, or because there is such a user, or
- * they are disabled no more. A new password shows by its revision when it is kept by now and the write is judged again.
- */
-function opensAccount({ before, isNewPassword }: DecidedChange, after: ResourceObject): boolean {
-  if (before === undefined || isNewPassword || passwordRevisionOf(before) !== passwordRevisionOf(after)) return true;
-  return isDisabled(before) && !isDisabled(after);
 }
 
 function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rights): Refused | undefined {

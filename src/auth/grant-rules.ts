@@ -1,4 +1,4 @@
-import { superRole } from '../access/standing-roles.ts';
+import { anonymousRole, authenticatedRole, superRole } from '../access/standing-roles.ts';
 import { refuse, type Refused } from '../command/refuse.ts';
 import type { Subject } from '../command/subject.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
@@ -16,8 +16,8 @@ const permitted: Judged = { ok: true };
 export type GrantRulesDependencies = { readonly permissions: PermissionReader; readonly domain: string; readonly typeOfKind: TypeOfKind };
 
 /**
- * What may be written of the types that access control is made of (decision 6.7): nobody grants what they do not hold, the
- * super administrator role stays as it is, and somebody holds it. Of every type: who may say what owns an object. All of it is
+ * What may be written of the types that access control is made of (decision 6.7): nobody grants what they do not hold or acts
+ * on who may do more, the super administrator role stays as it is, and somebody holds it. Of every type: who may say what owns an object. All of it is
  * judged by the tables of this very turn.
  */
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
@@ -29,8 +29,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       const unowned = ownersBeyondRights(change, { permissions, typeOfKind });
       if (unowned !== undefined) return unowned;
       if (!strategies.has(change.type.key) || isPlatformsOwn(change.subject)) return permitted;
-      const untouchable = superRoleRefusal(change);
-      if (untouchable !== undefined) return untouchable;
+      const standing = standingRoleRefusal(change);
+      if (standing !== undefined) return standing;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
       return (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? superHolders.judge(change);
     },
@@ -44,9 +44,18 @@ function isPlatformsOwn(subject: Subject): boolean {
   return subject.kind === 'platform' && !onBehalf.has(subject.part);
 }
 
-function superRoleRefusal({ type, before, after }: DecidedChange): Refused | undefined {
-  const name = (after ?? before)?.metadata.name;
-  return type.key === roleKey && name === superRole ? refuse('forbidden', `roles "${superRole}" is forbidden: the super administrator role cannot be made, edited or deleted`) : undefined;
+/** Roles that everybody has, or that everything hangs on. Who changes what everybody has is a user: visitors hold it all, too. */
+function standingRoleRefusal({ type, subject, before, after }: DecidedChange): Refused | undefined {
+  const { name = '' } = (after ?? before)?.metadata ?? {};
+  if (type.key !== roleKey) return undefined;
+  if (name === superRole) return untouchable(name, 'the super administrator role cannot be made, edited or deleted');
+  if (name !== anonymousRole && name !== authenticatedRole) return undefined;
+  if (after === undefined) return untouchable(name, 'everybody has this role: it can be changed, and not deleted');
+  return subject.kind === 'visitor' ? untouchable(name, 'only a user who is logged in can change it') : undefined;
+}
+
+function untouchable(role: string, why: string): Refused {
+  return refuse('forbidden', `roles "${role}" is forbidden: ${why}`);
 }
 
 /** A binding whose role has gone since can still be changed otherwise. */

@@ -4,12 +4,13 @@ import { test } from 'tap';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { resourceRequest } from '../../src/resource/request-path.ts';
-import { Access, binding, platform, role, rule, token, user, type Plural } from '../support/access.ts';
+import { Access, binding, platform, role, rule, session, token, user, type Plural } from '../support/access.ts';
 import { shown } from '../support/writing.ts';
 
 /**
  * Users write roles, bindings, users and tokens as they please, several at once. What anybody can reach (by their own rights,
- * and by those of every account whose password they know) grows by no more than what the writers could do before.
+ * and by those of every account whose password they know) grows by no more than what the writers could do before. And whoever
+ * could do more than all who wrote keeps their account, their bindings, their tokens and their sessions as they were.
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 300);
 const seed = process.env['PBT_SEED'];
@@ -18,6 +19,8 @@ const resources = ['a', 'b', 'c'] as const;
 const verbs = ['get', 'create', 'delete'] as const;
 const roles = ['r0', 'r1', 'r2', 'r3', 'r4'] as const;
 const users = ['u0', 'u1', 'u2', 'u3', 'ghost'] as const;
+/** Each user's token and session are called by the user's name. */
+const owned = users.slice(0, 4);
 
 type Ties = { readonly rules: readonly (readonly [string, string, string | undefined])[]; readonly dependencies: readonly string[]; readonly aggregateTo: readonly string[] };
 
@@ -25,6 +28,8 @@ type Wish =
   | { readonly kind: 'role'; readonly name: string; readonly ties: Ties }
   | { readonly kind: 'binding'; readonly name: string; readonly role: string; readonly users: readonly string[] }
   | { readonly kind: 'user'; readonly name: string; readonly password: boolean; readonly disabled: boolean }
+  | { readonly kind: 'rename'; readonly name: string }
+  | { readonly kind: 'revoke'; readonly name: string }
   | { readonly kind: 'token'; readonly name: string; readonly roles: readonly string[] }
   | { readonly kind: 'delete'; readonly plural: Plural; readonly name: string };
 
@@ -40,10 +45,13 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('binding' as const), name: bindingName, role: fc.constantFrom(...roles), users: fc.uniqueArray(fc.constantFrom(...users), { minLength: 1, maxLength: 2 }) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('user' as const), name: fc.constantFrom(...users), password: fc.boolean(), disabled: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('token' as const), name: fc.constantFrom('t0', 't1'), roles: some(roles) }) },
-  { weight: 2, arbitrary: fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom(...users) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('revoke' as const), name: fc.constantFrom(...owned) }) },
+  { weight: 4, arbitrary: fc.oneof(
     fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('roles' as const), name: fc.constantFrom(...roles) }),
     fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('rolebindings' as const), name: bindingName }),
     fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('users' as const), name: fc.constantFrom(...users) }),
+    fc.record({ kind: fc.constant('delete' as const), plural: fc.constantFrom('personalaccesstokens' as const, 'sessions' as const), name: fc.constantFrom(...owned) }),
   ) },
 );
 const step: fc.Arbitrary<Step> = fc.record({ by: fc.constantFrom(...users), confined: fc.option(some(roles), { nil: undefined, freq: 4 }), wish });
@@ -55,24 +63,26 @@ const story = fc.record({
 
 test('nobody ever reaches more than those who wrote held', async (t) => {
   const access = await Access.open(t);
-  const count = { told: 0, done: 0, refused: 0, opened: 0 };
+  const count = { told: 0, done: 0, refused: 0, opened: 0, above: 0 };
   await fc.assert(fc.asyncProperty(story, async (told) => {
     count.told += 1;
     const world = new World(access, `s${String(count.told)}-`, count);
     await world.begin(told.roles, told.bindings);
     for (const turn of told.turns) await world.turn(turn);
   }), { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) });
-  t.ok(count.done > runs && count.refused > runs && count.opened > 0, `${JSON.stringify(count)}: the stories have enough of everything`);
+  t.ok(count.done > runs && count.refused > runs && count.opened > 0 && count.above > runs, `${JSON.stringify(count)}: the stories have enough of everything`);
 });
+
+type Count = { done: number; refused: number; opened: number; above: number };
 
 class World {
   readonly #access: Access;
   readonly #prefix: string;
-  readonly #count: { done: number; refused: number; opened: number };
+  readonly #count: Count;
   /** Whose passwords somebody knows: by user, uids of accounts. */
   readonly #known = new Map<string, Set<string>>();
 
-  constructor(access: Access, prefix: string, count: { done: number; refused: number; opened: number }) {
+  constructor(access: Access, prefix: string, count: Count) {
     this.#access = access;
     this.#prefix = prefix;
     this.#count = count;
@@ -82,6 +92,7 @@ class World {
     await this.#access.given(
       ...made.map((tied, place) => this.#role(roles[place]!, tied)),
       ...users.slice(0, 4).map((name) => user(this.#in(name), name === 'u3' ? { disabled: true } : {})),
+      ...owned.flatMap((name) => [this.#session(name), token(this.#in(name), { owner: this.#in(name) })]),
       ...bound.map(([to, name], place) => binding(this.#in(`b${String(place)}`), this.#in(to), this.#in(name))),
     );
   }
@@ -91,10 +102,18 @@ class World {
     const able = steps.filter(({ by }) => this.#canLogIn(by)).map((taken) => ({ ...taken, subject: this.#subject(taken) }));
     const before = new Map(users.map((name) => [name, this.#reach(name)]));
     const written = new Set(able.flatMap(({ subject }) => [...this.#rights(subject)]));
+    const above = users.filter((name) => [...this.#rights(this.#access.user(this.#in(name)))].some((right) => !written.has(right)));
+    const kept = new Map(above.map((name) => [name, this.#belongings(name)]));
+    this.#count.above += above.length;
     await Promise.all(able.map(async (taken) => this.#take(taken, taken.subject)));
     for (const name of users) {
       const gained = [...this.#reach(name)].filter((right) => before.get(name)?.has(right) !== true && !written.has(right));
       if (gained.length > 0) throw new Error(`${name} reaches ${gained.join()}, which none of ${able.map(({ by }) => by).join()} held`);
+    }
+    for (const [name, belongings] of kept) {
+      const now = this.#belongings(name);
+      const lost = belongings.filter((one) => !now.includes(one));
+      if (lost.length > 0) throw new Error(`${name}, who may do more than ${able.map(({ by }) => by).join()}, lost ${lost.join()}`);
     }
     for (const { wish: { kind, ...of } } of able) if (kind === 'delete' && 'plural' in of) await this.#collect(of.plural, of.name);
   }
@@ -119,6 +138,8 @@ class World {
       case 'role': return put('roles', this.#role(wanted.name, wanted.ties));
       case 'binding': return put('rolebindings', binding(this.#in(wanted.name), this.#in(wanted.role), ...wanted.users.map((name) => this.#in(name))));
       case 'user': return put('users', user(this.#in(wanted.name), { disabled: wanted.disabled, ...(wanted.password ? { password: 'password' } : {}) }));
+      case 'rename': return acting.patch('users', this.#in(wanted.name), { spec: { displayName: wanted.name } });
+      case 'revoke': return acting.patch('personalaccesstokens', this.#in(wanted.name), { spec: { revoked: true } });
       case 'token': return acting.create(token(this.#in(wanted.name), { roles: wanted.roles.map((name) => this.#in(name)) }));
       case 'delete': return acting.delete(wanted.plural, this.#in(wanted.name));
     }
@@ -127,6 +148,20 @@ class World {
   /** So that a name can be taken again, by an object with another uid. */
   async #collect(plural: Plural, name: string): Promise<void> {
     if (this.#access.object(plural, this.#in(name))?.metadata.deletionTimestamp !== undefined) shown(await this.#access.as(platform).collect(plural, this.#in(name)));
+  }
+
+  /** All of a user's that others could change or take away. */
+  #belongings(name: string): readonly string[] {
+    const { permissions } = this.#access;
+    const own = (['users', 'personalaccesstokens', 'sessions'] as const).map((plural) => {
+      const object = this.#access.object(plural, this.#in(name));
+      return `${plural}: ${JSON.stringify({ ...object?.metadata, resourceVersion: undefined, spec: object?.['spec'] })}`;
+    });
+    return [...own, ...permissions.bound(this.#in(name)).map((to) => `binding to ${to}`)];
+  }
+
+  #session(name: string): ReturnType<typeof session> {
+    return session(this.#in(name), this.#in(name), { userUid: 'u', expiresAt: '2999-01-01T00:00:00.000Z' });
   }
 
   #canLogIn(name: string): boolean {

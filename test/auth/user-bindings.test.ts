@@ -89,8 +89,8 @@ t.test('everything is checked before the first write', async (t) => {
   t.equal(access.models.position(), after);
   t.equal(await assign(access, 'alice', ['second'], { dryRun: true }), 'ok');
   t.equal(access.models.position(), after);
-  t.equal(await assign(access, 'alice', ['second'], { subject: limited }), 'ok', 'what is taken away need not be held');
-  t.strictSame(access.permissions.bound('alice'), ['second']);
+  t.equal(await assign(access, 'alice', ['second'], { subject: limited }), 'forbidden', 'nobody takes a role from who may do more');
+  t.strictSame(access.permissions.bound('alice'), ['first']);
 });
 
 t.test('bindings that change meanwhile are looked at anew', async (t) => {

@@ -1,0 +1,30 @@
+import type { ResourceObject } from '../resource/object.ts';
+import type { DecidedChange } from '../write-rules.ts';
+import { roleBindingKey, sessionKey, tokenKey, userKey } from './types/platform-types.ts';
+import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
+import { membersAt } from './types/type-members.ts';
+
+/**
+ * The users a change acts on: whose account it makes, changes or deletes, whose token or session it changes or deletes, and who
+ * loses a role by it. To bind one more user acts on nobody; what it gives is judged as such.
+ */
+export function usersActedOn({ type, before, after }: DecidedChange): readonly string[] {
+  const object = after ?? before;
+  switch (type.key) {
+    case userKey: return object === undefined ? [] : [object.metadata.name];
+    case roleBindingKey: return before === undefined ? [] : unbound(before, after);
+    case tokenKey: return textOf(before, 'owner');
+    case sessionKey: return textOf(before, 'user');
+    default: return [];
+  }
+}
+
+function unbound(before: ResourceObject, after: ResourceObject | undefined): readonly string[] {
+  const kept = new Set(after !== undefined && roleNameOf(after) === roleNameOf(before) ? userNamesOf(after) : []);
+  return userNamesOf(before).filter((user) => !kept.has(user));
+}
+
+function textOf(object: ResourceObject | undefined, member: string): readonly string[] {
+  const value = membersAt(object, 'spec')[member];
+  return typeof value === 'string' ? [value] : [];
+}
