@@ -5,6 +5,7 @@ import type { Facts } from './command/facts.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
 import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
+import type { Subject } from './command/subject.ts';
 import { objectBytesMax } from './limits/objects.ts';
 import { writesInFlightMax, writeFoldWaitMs } from './limits/writes.ts';
 import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
@@ -162,29 +163,29 @@ class WriteDoor {
 
   async #carryOut(target: Target, decision: Made, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, uuid } = this.#dependencies;
-    const { context: { dryRun } } = given;
+    const { context: { dryRun, subject } } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const proposed = encodeEvent(uuid(), decision.event, metadata, decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry });
     if (proposed.data.length > objectBytesMax) return this.#confirm(target, tooLarge(proposed.data.length));
     if (!dryRun) this.#dependencies.disk?.take(proposed.data.length);
-    const stored = await this.#refuseStored(target, decision);
+    const stored = await this.#refuseStored(target, decision, subject);
     if (stored !== undefined) return stored;
     const refused = await claimValues({ log: this.#log, clock, uuid }, { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun });
-    if (refused !== undefined) return refused.outcome === 'unavailable' ? unavailable() : this.#confirm(target, taken(target.type, refused));
+    if (refused !== undefined) return refused.outcome === 'unavailable' ? unavailable() : this.#confirm(target, taken({ ...target, ...refused }, subject, this.#dependencies.rules));
     if (dryRun) return this.#confirm(target, decision);
     given.guard?.spend();
     return shownOnce(await this.#append(target, { proposed, decision }), given.kept);
   }
 
   /** A value that another object has without a claim, if the log itself says that it has it still. */
-  async #refuseStored(target: Target, { entry }: Made): Promise<Attempt | undefined> {
+  async #refuseStored(target: Target, { entry }: Made, subject: Subject): Promise<Attempt | undefined> {
     const { type, name, state } = target;
     const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before: state.kind === 'live' ? state.object : undefined, after: entry });
     if (holder === undefined) return undefined;
     const stream = streamOf(type, holder.name);
     const head = await this.#log.readLast(stream);
     if (head !== undefined && head.revision > holder.revision) return this.#awaitFold(head.position);
-    return this.#confirm(target, taken(type, { value: holder.value, holder: stream }));
+    return this.#confirm(target, taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules));
   }
 
   /** Against what the writer holds in this very turn. */

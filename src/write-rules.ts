@@ -15,6 +15,8 @@ export type WriteRules = {
    * write has settled, whatever came of it: until then what it may take away counts as taken.
    */
   judge(change: DecidedChange): Judged;
+  /** Whether a refusal may name this object to the writer: they could read it themselves. */
+  mayName(subject: Subject, type: ResourceType, name: string): boolean;
 };
 
 export type DecidedChange = {
@@ -37,9 +39,9 @@ export type SecretKeeper = {
 };
 
 /** For types without rules of their own: everything a decision allows may be written. */
-export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }) };
+export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }), mayName: () => true };
 
 /** The same, and what one more type of the platform asks of a write. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
-  return { strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)), judge: (change) => rules.judge(change) };
+  return { strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)), judge: (change) => rules.judge(change), mayName: (...asked) => rules.mayName(...asked) };
 }

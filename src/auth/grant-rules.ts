@@ -5,6 +5,7 @@ import { typeKeyOf } from '../resource/type-declaration.ts';
 import type { DecidedChange, Judged, WriteRules } from '../write-rules.ts';
 import { beyondWhatIsHeld } from './grant-checks.ts';
 import { SuperHolders } from './grant-holders.ts';
+import { lackOf } from './object-rights.ts';
 import { notReady, ownersBeyondRights, type TypeOfKind } from './owner-checks.ts';
 import type { PermissionReader } from './permission-reader.ts';
 import { platformTypes, roleBindingKey, roleKey } from './types/platform-types.ts';
@@ -24,6 +25,9 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const strategies = new Map(platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]));
   const superHolders = new SuperHolders(permissions);
   return {
+    // What a plugin is told may reach its callers, and what the platform is told, a Plugin's status.
+    mayName: (subject, type, name) => (subject.kind === 'user' || subject.kind === 'visitor')
+      && permissions.isReady() && lackOf({ verb: 'get', type, name }, subject, permissions) === undefined,
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
       const unowned = ownersBeyondRights(change, { permissions, typeOfKind });

@@ -1,10 +1,12 @@
 import type { WriteOutcome } from '../command/command.ts';
 import type { HeldValue } from '../command/event.ts';
+import type { Subject } from '../command/subject.ts';
 import { diskRetryAfterSeconds } from '../limits/disk.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { writeAttemptsMax } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
+import type { WriteRules } from '../write-rules.ts';
 
 /** What the write door itself refuses, beside what is decided and judged. */
 type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
@@ -32,8 +34,11 @@ export function tooLarge(bytes: number): Refusal {
   return { ok: false, rejection: { reason: 'invalid', detail, violations: [{ pointer: '', detail }] } };
 }
 
-export function taken(type: ResourceType, { value, holder }: { readonly value: HeldValue; readonly holder: StreamName }): Refusal {
+type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
+
+/** Which object has the value is for a writer to know who may read it (decision 3.6). */
+export function taken({ type, value, holder }: Taken, subject: Subject, rules: Pick<WriteRules, 'mayName'>): Refusal {
   const name = holder.slice(holder.lastIndexOf('/') + 1);
-  const detail = `${value.index} must be unique among ${type.plural}: "${name}" has this value`;
+  const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another one'} has this value`;
   return { ok: false, rejection: { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] } };
 }
