@@ -1,6 +1,6 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax, trustedProxiesMax } from './limits/settings.ts';
+import { adminPasswordLengthMax, allowedHostsMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax, trustedProxiesMax } from './limits/settings.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP, SocketAddress } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -17,6 +17,8 @@ export type Config = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Names that a request's Host may have, with or without a port; empty: any. */
+  readonly allowedHosts: readonly string[];
   /** Absolute. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
@@ -75,6 +77,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
   const config: Config = {
     host: settings.read('HOST', '127.0.0.1', hostProblem),
     port: Number(settings.read('PORT', '8090', portProblem)),
+    allowedHosts: settings.hosts('ALLOWED_HOSTS'),
     dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
     eventLog: eventLogSetting(settings.read('EVENT_LOG', 'embedded:', eventLogProblem)),
     diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
@@ -138,6 +141,18 @@ class Settings {
     return networks;
   }
 
+  hosts(name: string): readonly string[] {
+    const hosts = this.#list(name);
+    if (hosts.length > allowedHostsMax) {
+      this.#mistakes.push(`${name} may hold ${String(allowedHostsMax)} names, holds ${String(hosts.length)}`);
+    }
+    for (const host of hosts) {
+      const problem = allowedHostProblem(host);
+      if (problem !== undefined) this.#mistakes.push(`${name} holds ${quote(host)}, ${problem}`);
+    }
+    return hosts.map((host) => host.replace(/\.(?=$|:\d+$)/u, ''));
+  }
+
   #list(name: string): readonly string[] {
     return [...new Set((this.#environment[name] ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))];
   }
@@ -194,6 +209,13 @@ function networkProblem(value: string): string | undefined {
   }
   if (Number(prefix) === 0) return 'holds every address: name the proxies only';
   return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
+}
+
+function allowedHostProblem(value: string): string | undefined {
+  const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
+  const isHost = address === undefined ? hostName.test(name) : isIP(address) === 6;
+  if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
+  return port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && portProblem(port) === undefined) ? undefined : 'whose port is none';
 }
 
 function portProblem(value: string): string | undefined {

@@ -16,7 +16,7 @@ t.test('without a variable everything has its default', async (t) => {
   t.strictSame(decodeConfig({}, folder), {
     ok: true,
     config: {
-      host: '127.0.0.1', port: 8090, dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
+      host: '127.0.0.1', port: 8090, allowedHosts: [], dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
       diskReserveBytes: undefined, pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
     },
   });
@@ -26,6 +26,7 @@ t.test('every supported variable is read', async (t) => {
   const plugins = t.testdir({ one: {}, two: {} });
   const decoded = decodeConfig({
     HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`, PLUGINS_DISABLED: 'loops, held ,loops',
+    ALLOWED_HOSTS: 'Ledger.example.,other:8443,[::1]:80',
     DISK_RESERVE: '512MiB', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
     ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
     OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
@@ -35,7 +36,7 @@ t.test('every supported variable is read', async (t) => {
     config: {
       host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
       pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], pluginsDisabled: ['loops', 'held'],
-      diskReserveBytes: 536_870_912,
+      allowedHosts: ['Ledger.example', 'other:8443', '[::1]:80'], diskReserveBytes: 536_870_912,
       trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'], adminPassword: 'correct horse', logLevel: 'debug',
       oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
     },
@@ -53,6 +54,16 @@ t.test('all mistakes are reported together', async (t) => {
     t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
   }
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
+});
+
+t.test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', async (t) => {
+  const hosts = (value: string) => mistakesOf(decodeConfig({ ALLOWED_HOSTS: value }, folder));
+  for (const wrong of ['a b', 'http://a', 'a:0', 'a:65536', 'a:', ':80', '::1', '[a]', '*', 'a:80:80', '[::1']) {
+    t.equal(hosts(`${wrong},fine.example`).length, 1, wrong);
+  }
+  t.equal(hosts('a b,c d').length, 2, 'all at once');
+  const many = (count: number): string => Array.from({ length: count }, (_, place) => `h${String(place)}`).join();
+  t.strictSame([hosts(many(256)).length, hosts(many(257)).length], [0, 1]);
 });
 
 t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', async (t) => {

@@ -7,6 +7,7 @@ import type { Authenticated } from '../auth/authenticated.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
 import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
@@ -35,6 +36,7 @@ export type AppDependencies = Edge & {
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
   readonly metrics: Metrics;
+  readonly hosts: AllowedHosts;
   /** An id for a request that brought none of its own. */
   readonly drawRequestId: () => string;
 };
@@ -86,7 +88,7 @@ export class App {
     const asks = asksForWatch(req, query, upgrade !== undefined);
     const info = this.#infoOf(method, url, asks);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
-    const malformed = headProblem(req);
+    const malformed = headProblem(req, this.#dependencies.hosts);
     if (malformed !== undefined) return refusal(malformed);
 
     const sender = this.#dependencies.senderOf(req);

@@ -5,9 +5,12 @@ import type { Duplex } from 'node:stream';
 
 import type { Authorize } from '../auth/authorize.ts';
 import type { Execute } from '../execute.ts';
-import { headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs } from '../limits/requests.ts';
+import {
+  connectionsCheckMs, headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs,
+} from '../limits/requests.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
+import { AllowedHosts } from './allowed-hosts.ts';
 import { App, type Authenticate } from './app.ts';
 import { Connections } from './connections.ts';
 import { fixedRoutes, type PlatformRoute } from './fixed-routes.ts';
@@ -39,6 +42,8 @@ export type HttpDependencies = Edge & {
   /** The platform's own, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
+  /** Host names served, with or without a port; every one where there is none. */
+  readonly allowedHosts?: readonly string[];
   /** Accounts, permissions, reviews, log-in: served like any other path, authorized before. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
@@ -63,6 +68,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
   const app = new App({
     domain, clock, log, senderOf, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
+    hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
   });
   const koa = app.koa().callback();
   const connections = new Connections();
@@ -75,6 +81,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const server = createServer({
     maxHeaderSize: requestHeadersBytesMax,
     headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: connectionsCheckMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     // What node answers by itself has no body; `App` says the same in a problem's words.

@@ -59,7 +59,9 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
 /** Methods as `Allow` lists them. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  return problem('method-not-allowed', `${method} is not served here${list === '' ? '' : `, but ${list}`}`, { headers: ['Allow', list] });
+  // The answer to a HEAD has the headers of the answer to a GET, its length among them (RFC 9110, 9.3.2).
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `, but ${list}`}`, { headers: ['Allow', list] });
 }
 
 /** What `WWW-Authenticate` asks a client for. A browser answers the first with a dialogue of its own. */

@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
+import type { AllowedHosts } from './allowed-hosts.ts';
 import { problem, type Problem } from './problem.ts';
 
 /** What is wrong with the head of a request, whoever sends it. */
-export function headProblem(req: IncomingMessage): Problem | undefined {
+export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem | undefined {
   const malformed = malformedHead(req);
   if (malformed !== undefined) return problem('bad-request', malformed);
+  if (!hosts.allows(req)) return problem('bad-request', 'this server does not serve the host that the request names');
   return expectsMore(req) ? problem('expectation-failed', 'the only expectation served is 100-continue') : undefined;
 }
 

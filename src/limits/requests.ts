@@ -26,3 +26,5 @@ export const keepAliveTimeoutMs = 65_000;
 export const lingerMs = 1_000;
 /** What is read ahead of a connection whose parser has stopped, until the requests before are answered. */
 export const readAheadBytesMax = 65_536;
+/** How often connections are checked against the times above: a request that is late ends at most this much later. */
+export const connectionsCheckMs = 1_000;

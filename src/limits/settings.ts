@@ -11,6 +11,8 @@ export const settingLengthMax = 1_024;
 export const pluginsDisabledMax = 256;
 /** Entries of TRUSTED_PROXIES: the published ranges of the largest content delivery networks fit. */
 export const trustedProxiesMax = 256;
+/** Host names that one server answers to. */
+export const allowedHostsMax = 256;
 /** A password typed or piped into the command line; the server's own bound is no greater. */
 export const typedSecretLengthMax = 1_024;
 /** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */

@@ -84,7 +84,7 @@ export function requestTo(verb: string, path: string): ResourceRequest | NonReso
 const collectionVerbs: ReadonlyMap<string, string> = new Map([['get', 'list'], ['delete', 'deletecollection']]);
 
 function isWatchable(method: string, { subresource }: Place): boolean {
-  return method === 'GET' && subresource === undefined;
+  return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
 /** The one name that a list or a watch of a collection selects. */

@@ -71,7 +71,7 @@ t.test('a method and a path are one verb and one resource, one plain path, or ma
 t.test('a watch is a GET of a collection or an item, and of nothing else', async (t) => {
   t.equal(told('GET', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
   t.equal(told('GET', '/apis/g/v1/widgets/w1', 'watch'), 'watch g/v1/widgets/w1');
-  t.equal(told('HEAD', '/apis/g/v1/widgets', 'watch'), 'list g/v1/widgets');
+  t.equal(told('HEAD', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
   t.equal(told('POST', '/apis/g/v1/widgets', 'watch'), 'create g/v1/widgets');
   t.equal(told('GET', '/apis/g/v1/widgets/w1/status', 'watch'), 'get g/v1/widgets/w1/status');
   t.equal(told('GET', '/healthz', 'watch'), 'get /healthz');
