@@ -2,7 +2,7 @@ import { streamNameBytesMax } from '../limits/log.ts';
 import { must } from '../base/unreachable.ts';
 import { LmdbCommits } from './lmdb-commits.ts';
 import { read } from './lmdb-reader.ts';
-import type { ReadSource } from './lmdb-reader.ts';
+import type { ReadPlan, ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
 import { encodeRecord } from './lmdb-record.ts';
 import type { Place, StoredEvent } from './lmdb-record.ts';
@@ -204,11 +204,11 @@ class LmdbLog implements EventLog {
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const until = Math.min(this.#durable, options.until === undefined ? Infinity : Number(options.until));
-    return read(this.#source, { after: Number(options.after), until, categories: options.categories, signal: options.signal });
+    return read(this.#source, { after: Number(options.after), until, ...reading(options) });
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
-    return read(this.#source, { after: Number(options.after), until: undefined, categories: options.categories, signal: options.signal });
+    return read(this.#source, { after: Number(options.after), until: undefined, ...reading(options) });
   }
 
   /** A file that cannot be written ends the process, so there is no log that only waits. */
@@ -273,4 +273,8 @@ function assertFits(stream: StreamName): void {
 
 function succeeded(last: RecordedEvent): AppendOutcome {
   return { ok: true, revision: last.revision, position: last.position };
+}
+
+function reading({ categories, signal, turn }: SubscribeOptions): Pick<ReadPlan, 'categories' | 'signal' | 'turn'> {
+  return { categories, signal, turn };
 }

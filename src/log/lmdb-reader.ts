@@ -27,6 +27,7 @@ export type ReadPlan = {
   readonly until: number | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
+  readonly turn: (() => Promise<void>) | undefined;
 };
 
 /**
@@ -57,7 +58,8 @@ async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower)
     follower.next += batch.taken;
     if (batch.events.length > 0) yield batch.events;
     // Catching up may take seconds of reading: others get their turn between batches. What is in memory is soon read.
-    if (!live) await nextTurn();
+    if (plan.turn !== undefined) await plan.turn();
+    else if (!live) await nextTurn();
   }
 }
 

@@ -98,6 +98,8 @@ export type SubscribeOptions = {
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
+  /** Awaited between two batches by a log whose reading takes this process' time; without it a turn of the event loop. */
+  readonly turn?: () => Promise<void>;
 };
 
 export type EventLog = {
