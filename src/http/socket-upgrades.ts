@@ -14,6 +14,8 @@ const serverOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
+  /** `answerPings` does it: unread answers to a client's pings must not pile up. */
+  autoPong: false,
   /** The library's own timer: it only ever cuts a connection whose peer does not answer a close. */
   closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
@@ -45,6 +47,7 @@ export class SocketUpgrades {
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
       // A peer that breaks the protocol is closed with its code by the library, and one that vanishes by `close`.
       webSocket.on('error', () => undefined);
+      answerPings(webSocket);
       opened(webSocket);
     });
     return this.#refusal();
@@ -55,12 +58,38 @@ export class SocketUpgrades {
   }
 }
 
+/**
+ * One answer at a time is on its way; of the pings that come meanwhile the last one is answered next (RFC 6455, 5.5.3). So
+ * a client that pings and reads nothing makes nothing grow.
+ */
+function answerPings(webSocket: WebSocket): void {
+  let isAnswering = false;
+  let latest: Buffer | undefined;
+  const answered = (error?: Error): void => {
+    isAnswering = false;
+    if (error === undefined && latest !== undefined) answer(latest);
+  };
+  const answer = (data: Buffer): void => {
+    isAnswering = true;
+    latest = undefined;
+    webSocket.pong(data, false, answered);
+  };
+  webSocket.on('ping', (data: Buffer) => {
+    // A copy: what was received is a part of a larger buffer.
+    if (isAnswering) latest = Buffer.from(data);
+    else if (webSocket.readyState === WebSocket.OPEN) answer(data);
+  });
+}
+
 /** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
 export function refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);
   if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, edge);
 }
+
+/** An empty ping (RFC 6455, 5.5.2). */
+export const pingFrame = Buffer.from([0x89, 0]);
 
 /** Asks a WebSocket's peer whether it is there, and remembers for how long it has not said so. */
 export class Pings {
@@ -74,8 +103,13 @@ export class Pings {
   }
 
   send(now: number): void {
-    this.#unansweredSince ??= now;
+    this.asked(now);
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+  }
+
+  /** A ping was sent, or waits behind what the peer does not read. */
+  asked(now: number): void {
+    this.#unansweredSince ??= now;
   }
 
   /** What was asked counts no more: nobody could have read the answer. */
