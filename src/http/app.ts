@@ -11,6 +11,7 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
+import { clientAddress } from './client-address.ts';
 import { malformedCondition } from './conditions.ts';
 import { headerOf, type Exchange, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
@@ -165,7 +166,7 @@ export class App {
     const registration = this.#dependencies.generated.registrationAt(info);
     if (registration === undefined) return undefined;
     if (!registration.serving) return refusal(notYetServing(registration));
-    const request = { type: registration.type, query, subject, requestId, ...(info.name === undefined ? {} : { name: info.name }) };
+    const request = { type: registration.type, query, subject, address: clientAddress(req), requestId, ...(info.name === undefined ? {} : { name: info.name }) };
     if (upgrade === undefined) {
       this.#dependencies.watch.open(request, req, res);
     } else {

@@ -1,5 +1,6 @@
 import { watchTimeoutSecondsMax } from '../limits/watches.ts';
 import { logPosition, type LogPosition } from '../log/log.ts';
+import { clientOf } from '../read/client.ts';
 import type { WatchPlan, WatchStart } from '../watch/watch-plan.ts';
 import { decodeSelection, isPosition, shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { problem } from './problem.ts';
@@ -7,7 +8,7 @@ import type { WatchRequest } from './watching.ts';
 
 /** All parameters of a watch (decision 5.3). Unknown ones mean nothing: tools send theirs. `resumed`: an event source's `Last-Event-ID`. */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
-  const { query, type, name, subject } = request;
+  const { query, type, name, subject, address } = request;
   const selection = decodeSelection(query, type);
   if (!selection.ok) return selection;
   const start = decodeStart(query, resumed);
@@ -16,7 +17,9 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
   if (!bookmarks.ok) return bookmarks;
   const timeoutMs = decodeTimeout(query);
   if (!timeoutMs.ok) return timeoutMs;
-  return { ok: true, value: { type, name, subject, selection: selection.value, start: start.value, bookmarks: bookmarks.value === true, timeoutMs: timeoutMs.value } };
+  const client = clientOf(subject, address);
+  const asked = { selection: selection.value, start: start.value, bookmarks: bookmarks.value === true, timeoutMs: timeoutMs.value };
+  return { ok: true, value: { type, name, subject, client, ...asked } };
 }
 
 function decodeStart(query: URLSearchParams, resumed: string | undefined): Decoded<WatchStart> {

@@ -1,5 +1,5 @@
 import type { Ending, EndReason } from '../watch/watch-plan.ts';
-import type { WatchEvent } from '../watch/frame.ts';
+import type { FrameEncoding } from '../watch/frame.ts';
 import { problem, problems, type Problem, type ProblemReason } from './problem.ts';
 
 type Told = {
@@ -24,12 +24,14 @@ export const endings = {
 } as const satisfies Record<EndReason, Told>;
 
 /** Within a stream an error is always a plain Kubernetes `Status`, whatever the client accepts. */
-export function errorEvent({ reason, detail }: Ending): WatchEvent | undefined {
+export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
   const told: Told = endings[reason];
   if (told.error === undefined) return undefined;
   const { status, word } = problems[told.error];
   const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: detail, reason: word, code: status };
-  return { type: 'ERROR', object: Buffer.from(JSON.stringify(object)), position: undefined };
+  const parts: Uint8Array[] = [];
+  encoding.encode({ type: 'ERROR', object: Buffer.from(JSON.stringify(object)), position: undefined }, parts);
+  return Buffer.concat(parts);
 }
 
 /** Why no watch begins. */

@@ -50,8 +50,7 @@ class HubEndpoints {
     res.flushHeaders();
     // A connection that is reset while it is written to: its `close` tells the hub.
     res.on('error', () => undefined);
-    const { hub, clock } = this.#dependencies;
-    const watcher = hub.open(admission.value, new StreamSink(res, encoding, clock));
+    const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
     res.once('close', () => { watcher.gone(); });
   }
 

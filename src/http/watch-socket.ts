@@ -4,9 +4,8 @@ import { WebSocket } from 'ws';
 import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
 import type { Sink } from '../watch/watcher.ts';
-import { closeReason, Pings } from './socket-upgrades.ts';
-import { endings, errorEvent } from './watch-ending.ts';
-import { drainOf } from './watch-stream.ts';
+import { closeReason, pingFrame, Pings } from './socket-upgrades.ts';
+import { endings, errorFrames } from './watch-ending.ts';
 
 const textFrame = 0x81;
 const frameEnd = Buffer.from('}');
@@ -46,35 +45,30 @@ export class SocketSink implements Sink {
     this.#pings = new Pings(webSocket);
   }
 
-  write(frames: Uint8Array): void {
+  write(frames: Uint8Array, taken: () => void): void {
     // Nothing may follow a close frame.
-    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames);
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames, taken);
+    else taken();
   }
 
-  bufferedBytes(): number {
-    return this.#socket.writableLength;
+  cut(): void {
+    this.#webSocket.terminate();
   }
 
-  drained(): Promise<void> | undefined {
-    return drainOf(this.#socket);
-  }
-
-  keepAlive(now: number): void {
-    this.#pings.send(now);
+  keepAlive(now: number): Uint8Array {
+    this.#pings.asked(now);
+    return pingFrame;
   }
 
   isUnresponsive(now: number): boolean {
     return this.#pings.areUnanswered(now);
   }
 
-  end(ending: Ending): void {
-    const error = errorEvent(ending);
-    if (error !== undefined) {
-      const parts: Uint8Array[] = [];
-      this.encoding.encode(error, parts);
-      this.write(Buffer.concat(parts));
-    }
-    if (ending.reason === 'unresponsive') this.#webSocket.terminate();
-    else this.#webSocket.close(endings[ending.reason].closeCode, closeReason(ending.detail));
+  farewell(ending: Ending): Uint8Array | undefined {
+    return errorFrames(ending, this.encoding);
+  }
+
+  end({ reason, detail }: Ending): void {
+    this.#webSocket.close(endings[reason].closeCode, closeReason(detail));
   }
 }

@@ -1,13 +1,11 @@
-import { watchStreamEndMs } from '../limits/watches.ts';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
-import type { Clock } from '../base/clock.ts';
 import type { LogPosition } from '../log/log.ts';
 import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
 import type { Sink } from '../watch/watcher.ts';
-import { errorEvent } from './watch-ending.ts';
+import { errorFrames } from './watch-ending.ts';
 
 const lineEnd = Buffer.from('}\n');
 const eventEnd = Buffer.from('}\n\n');
@@ -38,31 +36,25 @@ const newline = Buffer.from('\n');
 export class StreamSink implements Sink {
   readonly encoding: FrameEncoding;
   readonly #res: ServerResponse;
-  readonly #clock: Clock;
 
-  constructor(res: ServerResponse, encoding: FrameEncoding, clock: Clock) {
+  constructor(res: ServerResponse, encoding: FrameEncoding) {
     this.#res = res;
     this.encoding = encoding;
-    this.#clock = clock;
   }
 
-  write(frames: Uint8Array): void {
-    this.#res.write(frames);
+  write(frames: Uint8Array, taken: () => void): void {
+    this.#res.write(frames, taken);
+    // Otherwise all writes of a turn reach the system after it, when nobody looks at the time any more.
+    this.#res.socket?.uncork();
   }
 
-  bufferedBytes(): number {
-    return this.#res.writableLength;
+  cut(): void {
+    this.#res.destroy();
   }
 
-  drained(): Promise<void> | undefined {
-    return drainOf(this.#res);
-  }
-
-  /** What is not read yet keeps the connection busy by itself. */
-  keepAlive(_now: number, cursor: LogPosition | undefined): void {
-    if (this.#res.writableLength > 0) return;
-    if (this.encoding !== serverSentEvents) this.#res.write(newline);
-    else this.#res.write(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`);
+  keepAlive(_now: number, cursor: LogPosition | undefined): Uint8Array {
+    if (this.encoding !== serverSentEvents) return newline;
+    return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
   /** HTTP has no question to ask: a peer that is gone is found by what it does not take. */
@@ -70,17 +62,13 @@ export class StreamSink implements Sink {
     return false;
   }
 
-  /** Cleanly whenever the peer still reads, so that it knows it has whole events and resumes after the last. */
-  end(ending: Ending): void {
-    const error = errorEvent(ending);
-    if (error !== undefined) {
-      const parts: Uint8Array[] = [];
-      this.encoding.encode(error, parts);
-      this.#res.write(Buffer.concat(parts));
-    }
+  farewell(ending: Ending): Uint8Array | undefined {
+    return errorFrames(ending, this.encoding);
+  }
+
+  /** Cleanly, so that the peer knows it has whole events and resumes after the last. */
+  end(): void {
     this.#res.end();
-    const timer = this.#clock.after(watchStreamEndMs, () => { this.#res.destroy(); });
-    this.#res.once('close', () => { timer.cancel(); });
   }
 }
 

@@ -12,6 +12,8 @@ export type WatchRequest = {
   /** The query as sent: selectors, resourceVersion and the like are decoded by the endpoint, which answers 400 itself. */
   readonly query: URLSearchParams;
   readonly subject: Subject;
+  /** The client's. */
+  readonly address: string;
   readonly requestId: string;
 };
 

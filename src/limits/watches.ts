@@ -32,3 +32,22 @@ export const watchSocketCloseMs = 5_000;
 /** Pieces of one client message, and of what was received and not yet parsed: nothing a watching client says needs many. */
 export const watchClientFragmentsMax = 64;
 export const watchClientChunksMax = 1_024;
+/**
+ * Bytes that all watches and plugins' streams of this node may leave unread together, and those of one user (a visitor's
+ * address): past either the one that is furthest behind is cut off. A buffer that several of them share counts once.
+ */
+export const watchBuffersBytesMax = 268_435_456;
+export const watchUserBuffersBytesMax = 67_108_864;
+/** What a buffer and its place in a queue cost beside its bytes, so that many small ones are no way past the bounds. */
+export const watchFrameOverheadBytes = 256;
+export const watchQueuedFrameBytes = 16;
+/** Small frames that wait are joined up to here for one write: a write for each would cost more than the copy. */
+export const watchJoinedWriteBytesMax = 32_768;
+/** Time of one turn of the event loop for writing to watchers and ending them; what is left has the next turn. */
+export const watchTurnMs = 8;
+/** Time of one turn of the event loop that all catch-ups use together, and what one of them makes before another has its turn. */
+export const watchCatchUpTurnMs = 4;
+export const watchCatchUpSliceMs = 2;
+export const watchCatchUpSliceBytes = 65_536;
+/** Bytes of the past that a peer may leave unread before its catch-up waits for it, and gives its place at the log to others. */
+export const watchCatchUpUnreadBytesMax = 262_144;

@@ -1,7 +1,9 @@
 import type { Change } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { Selection } from '../resource/list-query.ts';
+import type { LogPosition } from '../log/log.ts';
 import type { FrameEncoding } from './frame.ts';
+import { Frames } from './frames.ts';
 import { plainEvent, selectedEvent, type ShownChange } from './selected-change.ts';
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
@@ -15,6 +17,8 @@ export class Audience {
   /** Undefined when everything is selected. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
+  /** Frames of single changes that one who joined has yet to take, by the change's position. */
+  readonly #held = new Map<LogPosition, Frames>();
   /** The pieces of the frames of the batch being published; empty between batches. */
   #parts: Uint8Array[] = [];
 
@@ -44,16 +48,23 @@ export class Audience {
 
   /** Sends the batch. */
   publish(now: number): void {
-    const frames = join(this.#parts);
+    const frames = new Frames(join(this.#parts));
     this.#parts = [];
     for (const watcher of this.#members) watcher.offer(frames, now);
   }
 
-  /** The frames of changes this audience has been sent already, for one who was not there. */
-  framesOf(changes: readonly ShownChange[]): Uint8Array {
+  /** The frames of changes this audience has been sent already, for one who was not there: shared by all who come for them. */
+  framesOf(changes: readonly ShownChange[]): readonly Frames[] {
+    return changes.map((change) => this.#held.get(change.position) ?? this.#framed(change)).filter(({ bytes }) => bytes.length > 0);
+  }
+
+  #framed(change: ShownChange): Frames {
+    const { position } = change;
     const parts: Uint8Array[] = [];
-    for (const change of changes) this.#encode(change, parts);
-    return join(parts);
+    this.#encode(change, parts);
+    const frames = new Frames(join(parts), () => { this.#held.delete(position); });
+    if (frames.bytes.length > 0) this.#held.set(position, frames);
+    return frames;
   }
 
   #encode(change: ShownChange, into: Uint8Array[]): void {
@@ -80,6 +91,8 @@ type Gathered = {
 /** Finds who is concerned. Holds no audience without members. */
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
+  /** Where each watcher is, and by which key its audience is found. */
+  readonly #places = new Map<Watcher, { readonly audience: Audience; readonly key: string }>();
 
   get size(): number {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
@@ -92,10 +105,12 @@ export class Audiences {
 
   enter(watcher: Watcher, audience: Audience): void {
     const { plan, sink } = watcher;
+    const key = keyOf(plan, sink.encoding);
     audience.add(watcher);
+    this.#places.set(watcher, { audience, key });
     if (audience.size > 1) return;
     const gathered = this.#gathered(plan.type.key);
-    gathered.byKey.set(keyOf(plan, sink.encoding), audience);
+    gathered.byKey.set(key, audience);
     const name = nameWatched(plan);
     if (name === undefined) {
       gathered.wide.add(audience);
@@ -107,11 +122,12 @@ export class Audiences {
   }
 
   leave(watcher: Watcher): void {
-    const { plan, sink } = watcher;
+    const { plan } = watcher;
+    const place = this.#places.get(watcher);
     const gathered = this.#types.get(plan.type.key);
-    const key = keyOf(plan, sink.encoding);
-    const audience = gathered?.byKey.get(key);
-    if (gathered === undefined || audience === undefined) return;
+    if (place === undefined || gathered === undefined) return;
+    const { audience, key } = place;
+    this.#places.delete(watcher);
     audience.delete(watcher);
     if (audience.size > 0) return;
     gathered.byKey.delete(key);

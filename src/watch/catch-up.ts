@@ -1,18 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
-import { watchAheadWaitMs } from '../limits/watches.ts';
+import { watchAheadWaitMs, watchCatchUpSliceBytes, watchCatchUpSliceMs, watchCatchUpUnreadBytesMax } from '../limits/watches.ts';
 import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import { join } from './audience.ts';
 import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
+import { Frames } from './frames.ts';
 import { LoggedEvents } from './logged-events.ts';
 import { initialQuery, type Ending } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
-
-/** Bytes of frames made before the watcher is asked whether it can take more. */
-export const catchUpSliceBytes = 262_144;
 
 /** The log did not answer: the watch goes on from where it is once it does. */
 export class LogSilentError extends Error {}
@@ -23,8 +19,10 @@ export type CatchUpSource = {
   readonly clock: Clock;
   /** The hub's: what is after it will be published. */
   readonly position: () => LogPosition;
-  /** Makes the watcher live if what it has not seen is still at hand. False when more must be read. */
-  readonly join: (watcher: Watcher) => boolean;
+  /** Resolves when this catch-up may work on: all of them together use only a part of each turn. */
+  readonly turn: () => Promise<void>;
+  /** Whether others wait to read the log: a reader then gives its place up after each batch. */
+  readonly isCrowded: () => boolean;
 };
 
 /**
@@ -57,21 +55,6 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
-/**
- * Brings a watcher to the present. What happens meanwhile is read too, until the rest is short enough to be handed over in
- * the turn the watcher joins: so there is neither a gap nor a repeat, and nothing is kept for a watcher that reads slowly.
- */
-export async function catchUp(watcher: Watcher, source: CatchUpSource, signal: AbortSignal): Promise<void> {
-  const replay = new Replay(watcher, source);
-  if (watcher.cursor === undefined) await replay.state();
-  try {
-    while (watcher.state === 'catching-up' && !source.join(watcher)) await replay.log(signal);
-  } catch (error) {
-    if (!(error instanceof UnknownPositionError)) throw error;
-    watcher.end(expired(error.position));
-  }
-}
-
 async function* answered(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<readonly RecordedEvent[]> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
@@ -85,7 +68,12 @@ function isGivenUp(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-class Replay {
+/**
+ * Brings a watcher to the present, slice by slice, and never queues more for it than a bounded part of the past. What
+ * happens meanwhile is read too, until the rest is short enough to be handed over in the turn the watcher joins: so there is
+ * neither a gap nor a repeat.
+ */
+export class Replay {
   readonly #watcher: Watcher;
   readonly #source: CatchUpSource;
   readonly #encoding: FrameEncoding;
@@ -93,53 +81,94 @@ class Replay {
   #parts: Uint8Array[] = [];
   /** Of the objects in `#parts`. */
   #bytes = 0;
+  /** When the slice began that is being made. */
+  #begunAt: number;
 
   constructor(watcher: Watcher, source: CatchUpSource) {
     this.#watcher = watcher;
     this.#source = source;
     this.#encoding = watcher.sink.encoding;
+    this.#begunAt = source.clock.monotonic();
     this.#events = new LoggedEvents({ readStream: async (...read) => source.log.readStream(...read).catch(silent) }, watcher.plan);
   }
 
   /** The present objects, all as they are at one position, where the watch goes on. */
   async state(): Promise<void> {
     const { plan } = this.#watcher;
+    await this.#turn();
     const { position, batches } = this.#source.reader.objects(plan.type.key, initialQuery(plan));
     for await (const objects of batches) {
       for (const object of objects) this.#take({ type: 'ADDED', object, position: undefined });
-      if (!(await this.#flush(undefined))) return;
+      this.#flush(undefined);
+      await this.drained();
+      if (this.#isOver()) return;
+      await this.#turn();
     }
     const marksEnd = plan.bookmarks && plan.start.kind === 'state' && plan.start.marksEnd;
     if (marksEnd) this.#take(bookmark(plan.type, position, 'initial-events-end'));
     else this.#encoding.mark?.(position, this.#parts);
-    await this.#flush(position);
+    this.#flush(position);
   }
 
-  /** All events between what the watcher has seen and the hub's position. */
+  /**
+   * The events between what the watcher has seen and the hub's position: all of them, or as many as its peer takes and others
+   * leave it time for. The cursor says how far it came.
+   */
   async log(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#log(signal);
+    } catch (error) {
+      if (!(error instanceof UnknownPositionError)) throw error;
+      this.#watcher.end(expired(error.position));
+    }
+  }
+
+  /** Resolves when the peer has taken what was sent, or nobody is there any more. At once while little is unread. */
+  async drained(): Promise<void> {
+    const watcher = this.#watcher;
+    const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;
+    if (drained === undefined) return;
+    watcher.stall(this.#source.clock.monotonic());
+    await drained;
+    watcher.stall(undefined);
+  }
+
+  async #log(signal: AbortSignal): Promise<void> {
+    await this.#turn();
     if (isGivenUp(signal) || !this.#source.log.state().reachable) throw new LogSilentError('the event log does not answer');
+    if (this.#isOver()) return;
     const after = must(this.#watcher.cursor, 'after its initial state a watcher has a cursor');
     const until = this.#source.position();
-    for await (const batch of answered(this.#source.log.readAll({ after, until, categories: ['object'], signal }))) {
-      if (!(await this.#show(batch)) || !(await this.#flush(batch.at(-1)?.position ?? after))) return;
-      // A long log that is in memory would be read in one turn.
-      await nextTurn();
+    const turn = async (): Promise<void> => this.#turn();
+    for await (const batch of answered(this.#source.log.readAll({ after, until, categories: ['object'], signal, turn }))) {
+      await this.#turn();
+      if (!(await this.#show(batch))) return;
+      this.#flush(batch.at(-1)?.position ?? after);
+      if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
     // A read that was given up has not come to its end.
     if (isGivenUp(signal)) throw new LogSilentError('the event log ceased to answer');
-    await this.#flush(until);
+    this.#flush(until);
   }
 
-  /** False when nobody is there any more. */
+  /** False when the rest of the batch must wait: the peer is behind, or gone. */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;
       const shown = this.#events.shown(recorded);
       const event = shown instanceof Promise ? await shown : shown;
       if (event !== undefined) this.#take(event);
-      if (this.#bytes >= catchUpSliceBytes && !(await this.#flush(recorded.position))) return false;
+      if (!this.#isWhole()) continue;
+      this.#flush(recorded.position);
+      if (this.#isOver() || this.#isBehind()) return false;
+      await this.#turn();
     }
-    return true;
+    return !this.#isOver();
+  }
+
+  async #turn(): Promise<void> {
+    await this.#source.turn();
+    this.#begunAt = this.#source.clock.monotonic();
   }
 
   #take(event: WatchEvent): void {
@@ -147,18 +176,24 @@ class Replay {
     this.#bytes += event.object.length;
   }
 
-  /** Sends what is there and waits until the peer has taken it. False when nobody is there any more. */
-  async #flush(cursor: LogPosition | undefined): Promise<boolean> {
-    const watcher = this.#watcher;
-    watcher.replay(join(this.#parts), cursor, this.#source.clock.monotonic());
+  /** Whether the slice that is being made is as long as one may be. */
+  #isWhole(): boolean {
+    return this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs;
+  }
+
+  #isBehind(): boolean {
+    return this.#watcher.outbox.unreadBytes >= watchCatchUpUnreadBytesMax;
+  }
+
+  #isOver(): boolean {
+    return this.#watcher.state === 'closed';
+  }
+
+  /** Sends the slice. Everything up to `cursor` is sent with it. */
+  #flush(cursor: LogPosition | undefined): void {
+    const frames = this.#parts.length === 0 ? [] : [new Frames(join(this.#parts))];
     this.#parts = [];
     this.#bytes = 0;
-    const drained = watcher.state === 'closed' ? undefined : watcher.sink.drained();
-    if (drained !== undefined) {
-      watcher.stall(this.#source.clock.monotonic());
-      await drained;
-      watcher.stall(undefined);
-    }
-    return watcher.state !== 'closed';
+    this.#watcher.replay(frames, cursor, this.#source.clock.monotonic());
   }
 }

@@ -2,14 +2,16 @@ import PQueue from 'p-queue';
 
 import type { Subject } from '../command/subject.ts';
 import { delay, type Clock } from '../base/clock.ts';
-import { watchCatchUpsMax, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
+import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { Audiences } from './audience.ts';
-import { awaitStart, catchUp, LogSilentError, type CatchUpSource } from './catch-up.ts';
+import { awaitStart, LogSilentError, Replay, type CatchUpSource } from './catch-up.ts';
+import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
+import { Turns } from './turns.ts';
 import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';
@@ -25,6 +27,8 @@ export type WatchHubDependencies = {
   readonly report: (error: unknown) => void;
   /** How much of the recent past is kept for those who join; `recentBounds` by default. */
   readonly recent?: RecentBounds;
+  /** What is queued on this node: shared with whatever else is sent to slow readers. Its own by default. */
+  readonly outboxes?: Outboxes;
 };
 
 /** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
@@ -37,6 +41,7 @@ export type Watched = { readonly type: ResourceType; readonly name: string | und
 export class WatchHub {
   readonly #dependencies: WatchHubDependencies;
   readonly #source: CatchUpSource;
+  readonly #outboxes: Outboxes;
   readonly #audiences = new Audiences();
   readonly #recent: RecentChanges;
   /** Every watcher that is not closed. */
@@ -52,6 +57,7 @@ export class WatchHub {
   constructor(dependencies: WatchHubDependencies) {
     const { feed, reader, log, clock } = dependencies;
     this.#dependencies = dependencies;
+    this.#outboxes = dependencies.outboxes ?? new Outboxes(clock);
     this.#position = reader.position();
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
@@ -59,7 +65,8 @@ export class WatchHub {
       // One that waits for the log holds one of the few turns to read it.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
-    this.#source = { log, reader, clock, position: () => this.#position, join: (watcher) => this.#join(watcher) };
+    const turns = new Turns(clock, watchCatchUpTurnMs);
+    this.#source = { log, reader, clock, position: () => this.#position, turn: () => turns.next(), isCrowded: () => this.#catchUps.size > 0 };
     this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });
   }
 
@@ -76,7 +83,8 @@ export class WatchHub {
   /** Watches until one side ends it; the caller tells the watcher when its connection is `gone()`. */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
-    const watcher = new Watcher(plan, sink, { now: this.#dependencies.clock.monotonic(), cursor, onClosed: (closed) => { this.#forget(closed); } });
+    const now = this.#dependencies.clock.monotonic();
+    const watcher = new Watcher(plan, sink, { now, cursor, outboxes: this.#outboxes, onClosed: (closed) => { this.#forget(closed); } });
     this.#watchers.add(watcher);
     if (!this.#join(watcher)) void this.#catchUp(watcher);
     return watcher;
@@ -138,13 +146,23 @@ export class WatchHub {
       this.#reading.set(watcher, reading);
       try {
         await awaitStart(watcher, this.#source);
-        await this.#catchUps.add(() => catchUp(watcher, this.#source, reading.signal));
+        await this.#replay(watcher, reading.signal);
       } catch (error) {
         if (!(error instanceof LogSilentError)) this.#fail(watcher, error);
         else await delay(this.#dependencies.clock, watchLogRetryMs);
       } finally {
         this.#reading.delete(watcher);
       }
+    }
+  }
+
+  /** One that waits for its peer holds no place at the log. */
+  async #replay(watcher: Watcher, signal: AbortSignal): Promise<void> {
+    const replay = new Replay(watcher, this.#source);
+    if (watcher.cursor === undefined) await replay.state();
+    while (watcher.state === 'catching-up' && !this.#join(watcher)) {
+      await this.#catchUps.add(() => replay.log(signal));
+      await replay.drained();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Subject } from '../command/subject.ts';
 import type { LogPosition } from '../log/log.ts';
+import type { Client } from '../read/client.ts';
 import type { ListQuery, Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 
@@ -18,6 +19,8 @@ export type WatchPlan = {
   /** The one object watched, which need not exist yet; undefined on a collection. */
   readonly name: string | undefined;
   readonly subject: Subject;
+  /** By whom what it holds is counted. */
+  readonly client: Client;
   readonly selection: Selection;
   readonly start: WatchStart;
   /** Bookmarks are never sent unasked. */

@@ -1,30 +1,40 @@
-import { watchBookmarkMs, watchBufferedBytesMax, watchCatchUpStallMs, watchKeepAliveMs } from '../limits/watches.ts';
+import { watchBookmarkMs, watchCatchUpStallMs, watchKeepAliveMs } from '../limits/watches.ts';
 import type { LogPosition } from '../log/log.ts';
+import { accountOf } from '../read/client.ts';
+import { Frames } from './frames.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
+import type { Connection, Outbox, Outboxes } from './outbox.ts';
 import type { Ending, WatchPlan } from './watch-plan.ts';
 
 /** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
 export const watcherBeatMs = 1_000;
 
 /** A connection, as the hub sees it. No method waits or throws. */
-export type Sink = {
+export type Sink = Connection & {
   readonly encoding: FrameEncoding;
-  /** Whole frames, sent in one piece. */
-  write(frames: Uint8Array): void;
-  /** Bytes written that the peer's connection has not taken yet. */
-  bufferedBytes(): number;
-  /** Undefined when more may be written; otherwise resolves when it may, or when the connection is gone. */
-  drained(): Promise<void> | undefined;
   /** Something that is no event, so that nobody between here and the peer takes the connection for dead. */
-  keepAlive(now: number, cursor: LogPosition | undefined): void;
+  keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
   /** Whether the peer has left a question unanswered for too long. */
   isUnresponsive(now: number): boolean;
-  /** Says why, as far as its wire can, and closes. */
+  /** The frames that say why it ends, where an event can say it. */
+  farewell(ending: Ending): Uint8Array | undefined;
+  /** Closes, with the reason as far as its wire has a word for it. Everything written before has been taken. */
   end(ending: Ending): void;
 };
 
 /** Never a fourth thing. `catching-up` reads the log at its own pace; `live` is written to in the turn of the change. */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
+
+export type WatcherOptions = {
+  readonly now: number;
+  readonly cursor: LogPosition | undefined;
+  readonly outboxes: Outboxes;
+  readonly onClosed: (watcher: Watcher) => void;
+};
+
+const crowdedOut: Ending = {
+  reason: 'too-slow', detail: 'watches together hold too much that was not read; resume from the last resourceVersion',
+};
 
 /**
  * One watcher's life:
@@ -37,6 +47,9 @@ export type WatcherState = 'catching-up' | 'live' | 'closed';
 export class Watcher {
   readonly plan: WatchPlan;
   readonly sink: Sink;
+  /** What was sent and not taken yet, and what waits to be sent. */
+  readonly outbox: Outbox;
+  readonly #unreadBytesMax: number;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /** Everything selected up to here was written; undefined while an initial state is incomplete. Live, the hub's position stands for it. */
@@ -48,9 +61,11 @@ export class Watcher {
   #stalledAt: number | undefined;
   readonly #endsAt: number;
 
-  constructor(plan: WatchPlan, sink: Sink, options: { readonly now: number; readonly cursor: LogPosition | undefined; readonly onClosed: (watcher: Watcher) => void }) {
+  constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {
     this.plan = plan;
     this.sink = sink;
+    this.outbox = options.outboxes.open(sink, { account: accountOf(plan.client), onOverflow: () => { this.end(crowdedOut); } });
+    this.#unreadBytesMax = options.outboxes.watcherBytesMax;
     this.#onClosed = options.onClosed;
     this.#cursor = options.cursor;
     this.#wroteAt = options.now;
@@ -67,13 +82,11 @@ export class Watcher {
   }
 
   /** A part of the past, after which everything up to `cursor` has been written. The reader of the past waits for the peer. */
-  replay(frames: Uint8Array, cursor: LogPosition | undefined, now: number): void {
+  replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'live') throw new Error('a live watcher is not replayed to');
     this.#cursor = cursor;
-    if (frames.length === 0) return;
-    this.sink.write(frames);
-    this.#wroteAt = now;
+    for (const some of frames) this.#send(some, now);
   }
 
   /** The catch-up begins to wait for the peer, or goes on. */
@@ -90,16 +103,15 @@ export class Watcher {
   }
 
   /** The frames of one batch. Never waits: a watcher past its bound is cut off, and the others do not notice. */
-  offer(frames: Uint8Array, now: number): void {
+  offer(frames: Frames, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
-    const buffered = this.sink.bufferedBytes();
-    if (buffered > watchBufferedBytesMax) {
-      this.end({ reason: 'too-slow', detail: `${String(buffered)} bytes were not read; resume from the last resourceVersion` });
+    const { unreadBytes } = this.outbox;
+    if (unreadBytes > this.#unreadBytesMax) {
+      this.end({ reason: 'too-slow', detail: `${String(unreadBytes)} bytes were not read; resume from the last resourceVersion` });
       return;
     }
-    this.sink.write(frames);
-    this.#wroteAt = now;
+    this.#send(frames, now);
   }
 
   /** What is due at `now`, at most one thing. `position`: the hub's. */
@@ -113,18 +125,36 @@ export class Watcher {
     } else if (this.plan.bookmarks && cursor !== undefined && now - this.#bookmarkedAt > watchBookmarkMs - watcherBeatMs) {
       this.#bookmark(cursor, now);
     } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
-      this.sink.keepAlive(now, cursor);
+      const sign = this.sink.keepAlive(now, cursor);
+      // What is not read yet keeps the connection busy by itself.
+      if (this.outbox.unreadBytes === 0) this.outbox.push(new Frames(sign));
       this.#wroteAt = now;
     }
   }
 
   end(ending: Ending): void {
-    if (this.#close()) this.sink.end(ending);
+    if (!this.#close()) return;
+    if (ending.reason === 'unresponsive') {
+      this.outbox.cut();
+      return;
+    }
+    const farewell = this.sink.farewell(ending);
+    this.outbox.finish({
+      rest: isForgotten.has(ending.reason) ? 'dropped' : 'sent',
+      last: farewell === undefined ? undefined : new Frames(farewell),
+      close: () => { this.sink.end(ending); },
+    });
   }
 
   /** The peer left. */
   gone(): void {
     this.#close();
+    this.outbox.gone();
+  }
+
+  #send(frames: Frames, now: number): void {
+    this.outbox.push(frames);
+    this.#wroteAt = now;
   }
 
   #close(): boolean {
@@ -148,7 +178,9 @@ export class Watcher {
     this.#bookmarkedAt = now;
     const parts: Uint8Array[] = [];
     this.sink.encoding.encode(bookmark(this.plan.type, cursor), parts);
-    this.sink.write(Buffer.concat(parts));
-    this.#wroteAt = now;
+    this.#send(new Frames(Buffer.concat(parts)), now);
   }
 }
+
+/** Ends after which nothing is sent that waits: the watcher is behind already, or may not see it any more. */
+const isForgotten: ReadonlySet<Ending['reason']> = new Set(['too-slow', 'rights-lost']);

@@ -8,7 +8,7 @@ import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { widgetType } from '../support/watched-type.ts';
 
 function decoded(query: string, resumed?: string): WatchPlan | number {
-  const plan = decodeWatchQuery({ type: widgetType(), query: new URLSearchParams(query), subject: visitor, requestId: 'r' }, resumed);
+  const plan = decodeWatchQuery({ type: widgetType(), query: new URLSearchParams(query), subject: visitor, address: '127.0.0.1', requestId: 'r' }, resumed);
   return plan.ok ? plan.value : problems[plan.problem.reason].status;
 }
 

@@ -16,6 +16,7 @@ import { logStart, type LogPosition } from '../../src/log/log.ts';
 import { Readiness } from '../../src/readiness.ts';
 import type { Config } from '../../src/config.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
+import { Outboxes } from '../../src/watch/outbox.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { noRules } from '../../src/write-rules.ts';
@@ -195,7 +196,9 @@ export class SimNode {
       changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound: new ReconcileBound(clock), serving: () => (serves ? [type] : []),
       onError: (error) => { if (!(error instanceof WriteRefusedError) && !(this.#stoodStill && isStuck(error))) fail(error); },
     });
-    const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent: { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) } });
+    const outboxes = new Outboxes(clock, { bytesMax: 20_000, accountBytesMax: 20_000, watcherBytesMax: random.pick([1_000, 1_000_000]) });
+    const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
+    const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
     await this.#follow(log, { models, clock, how });
     this.#watchPosition(models);
     await models.buildIndexes(type);

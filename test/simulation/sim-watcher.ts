@@ -1,8 +1,8 @@
 import { must } from '../../src/base/unreachable.ts';
 import { visitor } from '../../src/command/subject.ts';
-import { watchBufferedBytesMax } from '../../src/limits/watches.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
 import { indexOf, type Selection } from '../../src/resource/list-query.ts';
+import { clientOf } from '../../src/read/client.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 import type { WatchStart } from '../../src/watch/watch-plan.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
@@ -49,7 +49,8 @@ export class SimWatcher {
 
   /** Whether it has everything up to the present of its node. */
   get settled(): boolean {
-    return this.#connection?.watcher.state === 'live' && this.#connection.node.serving !== undefined;
+    const { watcher, node } = this.#connection ?? {};
+    return watcher?.state === 'live' && watcher.outbox.unreadBytes === 0 && node?.serving !== undefined;
   }
 
   async run(): Promise<void> {
@@ -78,14 +79,14 @@ export class SimWatcher {
   }
 
   async #connect(node: SimNode): Promise<Connection | undefined> {
-    const { random, coverage, timeline } = this.#world;
+    const { coverage, timeline } = this.#world;
     const from = placeReached(this.#story);
     const start: WatchStart = from === undefined ? { kind: 'state', notBefore: undefined, marksEnd: true } : { kind: 'after', position: from };
     if (from === undefined) this.#story.seen.length = 0;
     else if (this.#story.seen.length > 0) coverage.note('a watch resumed');
-    const sink = new RecordingSink(random.pick([1, watchBufferedBytesMax / 2]));
+    const sink = new RecordingSink();
     const { name, selection } = this.#selecting;
-    const opened = await node.ask((serving) => node.watch(serving, { type, name, subject: visitor, selection, start, bookmarks: true, timeoutMs: undefined }, sink));
+    const opened = await node.ask((serving) => node.watch(serving, { type, name, subject: visitor, client: clientOf(visitor, ''), selection, start, bookmarks: true, timeoutMs: undefined }, sink));
     timeline.tell(() => `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ${opened === undefined ? 'refused' : 'taken'}`);
     return opened === undefined ? undefined : { node, sink, watcher: opened.answer };
   }

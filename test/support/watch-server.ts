@@ -70,6 +70,6 @@ export class WatchServer {
   #request(url = ''): WatchRequest {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const name = pathname.slice(this.type.path.length + 1);
-    return { type: this.type, query: searchParams, subject: visitor, requestId: 'r-1', ...(name === '' ? {} : { name }) };
+    return { type: this.type, query: searchParams, subject: visitor, address: '127.0.0.1', requestId: 'r-1', ...(name === '' ? {} : { name }) };
   }
 }

@@ -8,6 +8,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
+import { clientOf } from '../../src/read/client.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const type = widgetType();
@@ -20,7 +21,7 @@ function given(allows: Allows) {
   const hub = new WatchHub({ feed: objects, reader: objects, log, clock, report: (error) => { t.error(error); } });
   const watch = (subject: Subject, name?: string): RecordingSink => {
     const sink = new RecordingSink();
-    hub.open({ type, name, subject, selection: { labels: [], fields: [] }, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined }, sink);
+    hub.open({ type, name, subject, client: clientOf(subject, ''), selection: { labels: [], fields: [] }, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined }, sink);
     return sink;
   };
   return { clock, watch, guard: new WatchGuard({ hub, clock, allows }) };

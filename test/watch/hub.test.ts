@@ -2,20 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
-import { watchAheadWaitMs, watchBookmarkMs, watchBufferedBytesMax, watchersMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
+import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
 import { Audiences } from '../../src/watch/audience.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import { watchCatchUpsMax } from '../../src/limits/watches.ts';
+import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
+import { clientOf } from '../../src/read/client.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
-import { watchCatchUpStallMs } from '../../src/limits/watches.ts';
+import { watchCatchUpStallMs, watchCatchUpUnreadBytesMax } from '../../src/limits/watches.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, proposed } from '../support/log-events.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
-import { widgetType } from '../support/watched-type.ts';
+import { widgetType, type WidgetContent } from '../support/watched-type.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const type = widgetType();
@@ -29,21 +31,21 @@ class Node {
   readonly faults: unknown[] = [];
   readonly hub: WatchHub;
 
-  constructor(changes: { readonly log?: (log: EventLog) => EventLog; readonly recentChanges?: number } = {}) {
+  constructor(changes: { readonly log?: (log: EventLog) => EventLog; readonly recentChanges?: number; readonly bounds?: OutboxBounds } = {}) {
     const log = changes.log?.(this.log) ?? this.log;
     this.hub = new WatchHub({
       feed: this.objects, reader: this.objects, log, clock: this.clock, report: (error) => { this.faults.push(error); },
-      recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 },
+      recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 }, outboxes: new Outboxes(this.clock, changes.bounds),
     });
   }
 
   watch(plan: Partial<WatchPlan> = {}, sink: RecordingSink = new RecordingSink()): { readonly watcher: Watcher; readonly sink: RecordingSink } {
-    const watcher = this.hub.open({ type, name: undefined, subject: visitor, selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan }, sink);
+    const watcher = this.hub.open({ type, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan }, sink);
     return { watcher, sink };
   }
 
-  async write(name: string, size = 1): Promise<void> {
-    await this.writer.write(name, { size });
+  async write(name: string, content: number | WidgetContent = 1): Promise<void> {
+    await this.writer.write(name, typeof content === 'number' ? { size: content } : content);
     await this.objects.fold();
   }
 }
@@ -90,8 +92,9 @@ void test('what is folded while a watcher reads its state and the log comes once
   const node = new Node({ recentChanges: 0 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) await node.write(name);
   const { watcher, sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true }, bookmarks: true });
+  await turns(1);
   for (let write = 0; write < 8; write += 1) await node.write('a', write);
-  await turns();
+  await turns(40);
   t.equal(watcher.state, 'live');
   t.strictSame(sink.story.slice(0, 6), ['ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'ADDED d@4', 'ADDED e@5', 'BOOKMARK -@5']);
   t.strictSame(sink.story.slice(6), [6, 7, 8, 9, 10, 11, 12, 13].map((position) => `MODIFIED a@${position.toString()}`));
@@ -161,33 +164,37 @@ void test('a state that is not yet as new as asked for is waited for', async (t)
 });
 
 void test('a slow watcher is cut off past its bound while the others go on', async (t) => {
-  const node = new Node();
-  const slow = node.watch({}, new RecordingSink(watchBufferedBytesMax));
+  const node = new Node({ bounds: { bytesMax: 100_000, accountBytesMax: 100_000, watcherBytesMax: 500 } });
+  const slow = node.watch();
   const quick = node.watch();
   slow.sink.block();
   for (let write = 0; write < 4; write += 1) await node.write('a', write);
   t.equal(slow.watcher.state, 'closed');
+  slow.sink.unblock();
   t.equal(slow.sink.ending?.reason, 'too-slow');
-  t.strictSame(slow.sink.story, ['ADDED a@1', 'MODIFIED a@2'], 'what it got is whole');
+  t.strictSame(slow.sink.story, ['ADDED a@1'], 'what it got is whole');
   t.equal(quick.sink.seen.length, 4);
   t.equal(node.hub.size, 1);
 });
 
-void test('a catch-up that is not read gives its turn back', async (t) => {
+void test('catch-ups that are not read keep nobody from the log, and end', async (t) => {
   const node = new Node({ recentChanges: 0 });
-  for (const name of ['a', 'b']) await node.write(name);
-  const stuck = Array.from({ length: watchCatchUpsMax }, () => {
+  const text = 'x'.repeat(watchCatchUpUnreadBytesMax);
+  for (const name of ['a', 'b']) await node.write(name, { text });
+  const stuck = Array.from({ length: 2 * watchCatchUpsMax }, () => {
     const sink = new RecordingSink();
     sink.block();
     return node.watch({ start: { kind: 'after', position: logStart } }, sink);
   });
   const next = node.watch({ start: { kind: 'after', position: logStart } });
-  await turns();
-  t.strictSame(next.sink.story, [], 'it waits its turn');
+  await turns(400);
+  t.strictSame(next.sink.story, ['ADDED a@1', 'ADDED b@2']);
+  t.ok(stuck.every(({ watcher }) => watcher.state === 'catching-up' && watcher.outbox.unreadBytes < 2 * watchCatchUpUnreadBytesMax));
   node.clock.advance(watchCatchUpStallMs + 1_000);
+  for (const { sink } of stuck) sink.unblock();
   await turns();
   t.ok(stuck.every(({ sink }) => sink.ending?.reason === 'too-slow'));
-  t.strictSame(next.sink.story, ['ADDED a@1', 'ADDED b@2']);
+  t.ok(stuck.every(({ sink }) => sink.story.length === 1), 'what it got is whole');
 });
 
 void test('one timer serves all: keep-alives, bookmarks and timed ends; none is left when nobody watches', async (t) => {
@@ -201,6 +208,7 @@ void test('one timer serves all: keep-alives, bookmarks and timed ends; none is 
   t.equal(timed.sink.ending?.reason, 'timed-out');
   t.strictSame(timed.sink.story, ['BOOKMARK -@1']);
   node.clock.advance(watchBookmarkMs);
+  await turns();
   t.ok(idle.sink.keepAlives.length >= 2);
   t.ok(idle.sink.keepAlives.every((at, place, all) => at - (all[place - 1] ?? 0) <= watchKeepAliveMs));
   t.strictSame(marked.sink.story, ['BOOKMARK -@1']);
@@ -228,6 +236,7 @@ void test('shutting down ends every watch and lets nobody in', async (t) => {
   t.equal(live.sink.ending?.reason, 'shutting-down');
   t.equal(reading.sink.ending?.reason, 'shutting-down');
   t.equal(node.hub.refusal(), 'shutting-down');
+  for (const { watcher } of [live, reading]) watcher.gone();
   t.equal(node.clock.timers, 0);
   await node.write('b');
   await turns();
@@ -289,8 +298,8 @@ void test('no audience is left when its last watcher has gone', async (t) => {
   const audiences = new Audiences();
   const plans: Partial<WatchPlan>[] = [{}, {}, { name: 'a' }, { name: 'a', bookmarks: true }, { name: 'b' }, { type: widgetType('gadgets') }];
   const watchers = plans.map((plan) => {
-    const whole: WatchPlan = { type, name: undefined, subject: visitor, selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan };
-    const watcher = new Watcher(whole, new RecordingSink(), { now: 0, cursor: logStart, onClosed: () => undefined });
+    const whole: WatchPlan = { type, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan };
+    const watcher = new Watcher(whole, new RecordingSink(), { now: 0, cursor: logStart, outboxes: new Outboxes(new FakeClock()), onClosed: () => undefined });
     audiences.enter(watcher, audiences.of(whole, watcher.sink.encoding));
     return watcher;
   });

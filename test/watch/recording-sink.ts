@@ -20,33 +20,31 @@ export class RecordingSink implements Sink {
   readonly keepAlives: number[] = [];
   ending: Ending | undefined;
   unresponsive = false;
-  /** How many bytes the peer appears to have left unread for each buffer written while it was blocked. */
-  readonly #unreadBytes: number;
+  /** Destroyed. */
+  isCut = false;
   #blocked = false;
-  #pending = 0;
-  readonly #waiting = new Set<() => void>();
+  /** Of the one write that has begun and is not taken. */
+  #taken: (() => void) | undefined;
 
-  constructor(unreadBytes = 1) {
-    this.#unreadBytes = unreadBytes;
-  }
-
-  write(frames: Uint8Array): void {
-    if (this.ending !== undefined) throw new Error('nothing is written after the end');
+  write(frames: Uint8Array, taken: () => void): void {
+    if (this.ending !== undefined || this.isCut) throw new Error('nothing is written after the end');
+    if (this.#taken !== undefined) throw new Error('one write is on its way at a time');
     this.written.push(frames);
-    if (this.#blocked) this.#pending += 1;
+    if (this.#blocked) this.#taken = taken;
+    else taken();
   }
 
-  bufferedBytes(): number {
-    return this.#pending * this.#unreadBytes;
+  cut(): void {
+    this.isCut = true;
   }
 
-  drained(): Promise<void> | undefined {
-    if (this.#pending === 0) return undefined;
-    return new Promise((resolve) => { this.#waiting.add(resolve); });
-  }
-
-  keepAlive(now: number): void {
+  keepAlive(now: number): Uint8Array {
     this.keepAlives.push(now);
+    return Buffer.alloc(0);
+  }
+
+  farewell(): undefined {
+    return undefined;
   }
 
   isUnresponsive(): boolean {
@@ -55,8 +53,8 @@ export class RecordingSink implements Sink {
 
   end(ending: Ending): void {
     if (this.ending !== undefined) throw new Error('a sink ends once');
+    if (this.isCut || this.#taken !== undefined) throw new Error('it ends once everything was taken');
     this.ending = ending;
-    this.#release();
   }
 
   block(): void {
@@ -65,8 +63,9 @@ export class RecordingSink implements Sink {
 
   unblock(): void {
     this.#blocked = false;
-    this.#pending = 0;
-    this.#release();
+    const taken = this.#taken;
+    this.#taken = undefined;
+    taken?.();
   }
 
   get seen(): readonly Seen[] {
@@ -79,10 +78,6 @@ export class RecordingSink implements Sink {
     return this.seen.map(({ type, name, resourceVersion }) => `${type} ${name === '' ? '-' : name}@${resourceVersion}`);
   }
 
-  #release(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
-  }
 }
 
 function seenOf(line: string): Seen {

@@ -3,11 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor } from '../../src/command/subject.ts';
-import { watchBufferedBytesMax } from '../../src/limits/watches.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
 import { indexOf, type Selection } from '../../src/resource/list-query.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { must } from '../../src/base/unreachable.ts';
+import { clientOf } from '../../src/read/client.ts';
+import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import type { WatchStart } from '../../src/watch/watch-plan.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
@@ -73,14 +74,16 @@ class World {
   readonly history = new History();
   readonly objects = new MemoryObjects(this.log, this.clock, [this.type, widgetType('gadgets')]);
   readonly faults: unknown[] = [];
+  readonly outboxes: Outboxes;
   readonly hub: WatchHub;
   readonly clients: Client[] = [];
 
-  constructor(recentChanges: number) {
+  constructor(recentChanges: number, bounds: OutboxBounds) {
+    this.outboxes = new Outboxes(this.clock, bounds);
     this.hub = new WatchHub({
       feed: this.objects, reader: this.objects, log: this.log, clock: this.clock,
       report: (error) => { this.faults.push(error); },
-      recent: { bytesMax: 1_000_000, changesMax: recentChanges },
+      recent: { bytesMax: 1_000_000, changesMax: recentChanges }, outboxes: this.outboxes,
     });
   }
 
@@ -89,12 +92,12 @@ class World {
   }
 
   watch(selecting: Selecting, start: WatchStart): void {
-    const sink = new RecordingSink(watchBufferedBytesMax / 2);
+    const sink = new RecordingSink();
     this.clients.push({ selecting, start, sink, watcher: this.connect(selecting, start, sink), resumedFrom: undefined, earlier: [] });
   }
 
   connect({ selection, name }: Selecting, start: WatchStart, sink: RecordingSink): Watcher {
-    return this.hub.open({ type: this.type, name, subject: visitor, selection: selection(this.type), start, bookmarks: true, timeoutMs: undefined }, sink);
+    return this.hub.open({ type: this.type, name, subject: visitor, client: clientOf(visitor, String(this.clients.length % 3)), selection: selection(this.type), start, bookmarks: true, timeoutMs: undefined }, sink);
   }
 
   /** As a client does: from the last thing it saw. One that was cut within its initial state has nothing to resume from. */
@@ -105,7 +108,7 @@ class World {
     if (from !== undefined) client.earlier.push(...seen);
     else client.earlier.length = 0;
     client.resumedFrom = from;
-    client.sink = new RecordingSink(watchBufferedBytesMax / 2);
+    client.sink = new RecordingSink();
     client.watcher = this.connect(client.selecting, from === undefined ? client.start : { kind: 'after', position: logPosition(from) }, client.sink);
   }
 
@@ -175,6 +178,10 @@ function verify(history: History, client: Client): void {
 function assertEqual(actual: readonly string[], expected: readonly string[], what: string): void {
   if (actual.join('\n') !== expected.join('\n')) throw new Error(`${what}\nsaw:\n${actual.join('\n')}\nexpected:\n${expected.join('\n')}`);
 }
+
+/** Without an effect, and so tight that common bounds are met before those of single watchers, or after. */
+const wide: OutboxBounds = { bytesMax: 100_000_000, accountBytesMax: 100_000_000, watcherBytesMax: 10_000_000 };
+const tight = [wide, { ...wide, watcherBytesMax: 600 }, { ...wide, accountBytesMax: 2_500 }, { ...wide, bytesMax: 5_000 }];
 
 type Model = { writes: number };
 type Command = fc.AsyncCommand<Model, World>;
@@ -258,8 +265,8 @@ const commands = [
 
 void test('every watcher sees exactly the suffix, as it looks to its selection', async (t) => {
   const runs = Number(process.env['PBT_RUNS'] ?? 150);
-  await fc.assert(fc.asyncProperty(fc.constantFrom(0, 2, 5, 1_000), fc.commands(commands, { maxCommands: 80, size: 'max' }), async (recentChanges, taken) => {
-    const world = new World(recentChanges);
+  await fc.assert(fc.asyncProperty(fc.constantFrom(0, 2, 5, 1_000), fc.constantFrom(...tight), fc.commands(commands, { maxCommands: 80, size: 'max' }), async (recentChanges, bounds, taken) => {
+    const world = new World(recentChanges, bounds);
     await fc.asyncModelRun(() => ({ model: { writes: 0 }, real: world }), taken);
     await world.settle();
     if (world.faults.length > 0) throw world.faults[0];
@@ -269,7 +276,7 @@ void test('every watcher sees exactly the suffix, as it looks to its selection',
 });
 
 void test('a watch from the first position replays the whole log', async (t) => {
-  const world = new World(0);
+  const world = new World(0, wide);
   const positions: LogPosition[] = [];
   for (let write = 0; write < 1_500; write += 1) positions.push(await world.writer.write(pick(names, write) ?? '', { size: write % 10, text: 'x'.repeat(1_000) }));
   await world.objects.fold();

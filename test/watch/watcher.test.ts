@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { watchBookmarkMs, watchBufferedBytesMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
@@ -7,37 +8,43 @@ import { watchCatchUpStallMs } from '../../src/limits/watches.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { visitor } from '../../src/command/subject.ts';
 import { widgetType } from '../support/watched-type.ts';
+import { clientOf } from '../../src/read/client.ts';
+import { Frames } from '../../src/watch/frames.ts';
+import { Outboxes } from '../../src/watch/outbox.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingSink } from './recording-sink.ts';
 
-const frames = Buffer.from('{"type":"ADDED","object":{"metadata":{}}}\n');
+const frames = new Frames(Buffer.from('{"type":"ADDED","object":{"metadata":{}}}\n'));
+const half = new Frames(Buffer.alloc(watchBufferedBytesMax / 2));
+const byte = new Frames(Buffer.from('\n'));
 const at = logPosition(7n);
 
 function planned(changes: Partial<WatchPlan> = {}): WatchPlan {
-  const plan: WatchPlan = { type: widgetType(), name: undefined, subject: visitor, selection: { labels: [], fields: [] }, start: { kind: 'after', position: at }, bookmarks: false, timeoutMs: undefined };
+  const plan: WatchPlan = { type: widgetType(), name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: { labels: [], fields: [] }, start: { kind: 'after', position: at }, bookmarks: false, timeoutMs: undefined };
   return { ...plan, ...changes };
 }
 
 function watching(state: WatcherState, plan: WatchPlan = planned()): { readonly watcher: Watcher; readonly sink: RecordingSink; readonly closed: () => number } {
-  const sink = new RecordingSink(watchBufferedBytesMax);
+  const sink = new RecordingSink();
   let closings = 0;
-  const watcher = new Watcher(plan, sink, { now: 0, cursor: at, onClosed: () => { closings += 1; } });
+  const watcher = new Watcher(plan, sink, { now: 0, cursor: at, outboxes: new Outboxes(new FakeClock()), onClosed: () => { closings += 1; } });
   if (state === 'live') watcher.join();
   if (state === 'closed') watcher.gone();
   return { watcher, sink, closed: () => closings };
 }
 
 type Occurrence = 'replay' | 'join' | 'offer' | 'offer past the bound' | 'end' | 'gone' | 'beat' | 'beat past the end' | 'beat after a stall' | 'beat unanswered';
-type Expected = { readonly state: WatcherState; readonly sink: 'untouched' | 'written' | 'ended' } | 'throws';
+type Expected = { readonly state: WatcherState; readonly sink: 'untouched' | 'written' | 'ended' | 'cut' } | 'throws';
 
 const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: RecordingSink) => void>> = {
-  replay: (watcher) => { watcher.replay(frames, at, 0); },
+  replay: (watcher) => { watcher.replay([frames], at, 0); },
   join: (watcher) => { watcher.join(); },
   offer: (watcher) => { watcher.offer(frames, 0); },
   'offer past the bound': (watcher, sink) => {
     sink.block();
-    for (let unread = 0; unread < 2; unread += 1) sink.write(frames);
+    for (const unread of [half, half, byte, byte]) watcher.offer(unread, 0);
+    sink.unblock();
     sink.written.length = 0;
-    watcher.offer(frames, 0);
   },
   end: (watcher) => { watcher.end({ reason: 'type-gone', detail: '' }); },
   gone: (watcher) => { watcher.gone(); },
@@ -67,7 +74,7 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
     beat: { state: 'catching-up', sink: 'untouched' },
     'beat past the end': ends,
     'beat after a stall': ends,
-    'beat unanswered': ends,
+    'beat unanswered': { state: 'closed', sink: 'cut' },
   },
   live: {
     replay: 'throws',
@@ -79,7 +86,7 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
     beat: { state: 'live', sink: 'untouched' },
     'beat past the end': ends,
     'beat after a stall': ends,
-    'beat unanswered': ends,
+    'beat unanswered': { state: 'closed', sink: 'cut' },
   },
   closed: {
     replay: closedStays,
@@ -108,8 +115,10 @@ for (const [state, row] of entriesOf(table)) {
         return;
       }
       occurrences[occurrence](watcher, sink);
+      await nextTurn();
       t.equal(watcher.state, expected.state);
       t.equal(sink.ending !== undefined, expected.sink === 'ended');
+      t.equal(sink.isCut, expected.sink === 'cut');
       t.equal(sink.written.length > 0, expected.sink === 'written');
       t.equal(closed(), expected.state === 'closed' ? 1 : 0, 'told once');
     });
@@ -119,14 +128,16 @@ for (const [state, row] of entriesOf(table)) {
 void test('a watcher is cut off past its bound, not at it', async (t) => {
   const { watcher, sink } = watching('live');
   sink.block();
-  watcher.offer(frames, 0);
-  t.equal(sink.bufferedBytes(), watchBufferedBytesMax);
-  watcher.offer(frames, 0);
+  for (const unread of [half, half]) watcher.offer(unread, 0);
+  t.equal(watcher.outbox.unreadBytes, watchBufferedBytesMax);
+  watcher.offer(byte, 0);
   t.equal(watcher.state, 'live', 'at the bound');
-  watcher.offer(frames, 0);
+  watcher.offer(byte, 0);
   t.equal(watcher.state, 'closed', 'past the bound');
+  t.equal(sink.ending, undefined, 'what has begun is not cut short');
+  sink.unblock();
   t.equal(sink.ending?.reason, 'too-slow');
-  t.equal(sink.written.length, 2);
+  t.equal(sink.written.length, 1, 'and nothing else is sent');
 });
 
 void test('silence is broken before it has lasted a keep-alive', async (t) => {
@@ -153,11 +164,11 @@ void test('bookmarks are sent when asked for, carry the hub\'s position and stan
 
 void test('a bookmark while catching up says how far it has come, and never within an initial state', async (t) => {
   const { watcher, sink } = watching('catching-up', planned({ bookmarks: true }));
-  watcher.replay(Buffer.alloc(0), logPosition(9n), 0);
+  watcher.replay([], logPosition(9n), 0);
   watcher.beat(watchBookmarkMs, logPosition(100n));
   t.strictSame(sink.story, ['BOOKMARK -@9']);
   const initial = new RecordingSink();
-  const begun = new Watcher(planned({ bookmarks: true }), initial, { now: 0, cursor: undefined, onClosed: () => undefined });
+  const begun = new Watcher(planned({ bookmarks: true }), initial, { now: 0, cursor: undefined, outboxes: new Outboxes(new FakeClock()), onClosed: () => undefined });
   begun.beat(watchBookmarkMs, logPosition(100n));
   t.strictSame(initial.story, []);
   t.equal(initial.keepAlives.length, 1, 'but it is kept alive');

@@ -1,0 +1,233 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { Fifo } from '../base/fifo.ts';
+import {
+  watchBufferedBytesMax, watchBuffersBytesMax, watchJoinedWriteBytesMax, watchStreamEndMs, watchTurnMs, watchUserBuffersBytesMax,
+} from '../limits/watches.ts';
+import { BufferBudget, type Account, type BudgetBounds, type Queue } from './buffer-budget.ts';
+import { Frames } from './frames.ts';
+import { Slices } from './slices.ts';
+
+/** A connection as a queue sees it. No method waits or throws. */
+export type Connection = {
+  /** Begins one write. `taken` is called once the connection has taken it whole, or is gone. */
+  write(bytes: Uint8Array, taken: () => void): void;
+  /** Destroys it. */
+  cut(): void;
+};
+
+/** How a queue ends: with its last frames, or without what had not begun. */
+export type Finish = {
+  readonly rest: 'sent' | 'dropped';
+  readonly last: Frames | undefined;
+  /** Called once the connection has taken everything; until then it has `watchStreamEndMs`. */
+  readonly close: () => void;
+};
+
+type OutboxOptions = { readonly account: string; /** All queues together, or its user's, hold too much: it must `finish`. */ readonly onOverflow: () => void };
+
+export type OutboxBounds = BudgetBounds & { readonly watcherBytesMax: number };
+
+const outboxBounds: OutboxBounds = {
+  bytesMax: watchBuffersBytesMax, accountBytesMax: watchUserBuffersBytesMax, watcherBytesMax: watchBufferedBytesMax,
+};
+
+/** Every queue of frames of this node: their budget, and their share of each turn. */
+export class Outboxes {
+  readonly clock: Clock;
+  readonly slices: Slices;
+  readonly budget: BufferBudget;
+  /** What one watcher may leave unread. */
+  readonly watcherBytesMax: number;
+
+  constructor(clock: Clock, bounds: OutboxBounds = outboxBounds) {
+    this.clock = clock;
+    this.watcherBytesMax = bounds.watcherBytesMax;
+    this.slices = new Slices(clock, watchTurnMs);
+    this.budget = new BufferBudget(this.slices, bounds);
+  }
+
+  open(connection: Connection, options: OutboxOptions): Outbox {
+    return new Outbox(connection, this, options);
+  }
+}
+
+/**
+ * The frames one connection has not taken: one write that has begun, and those behind it. A connection that is given
+ * thousands of writes at once takes seconds to destroy; one with a single write takes microseconds.
+ *
+ *   open ── finish ──▶ finishing ── taken ──▶ closing
+ *     └────── cut, gone ───┴─────────────────────┴──────▶ closed
+ */
+export class Outbox implements Queue {
+  readonly #connection: Connection;
+  readonly #all: Outboxes;
+  readonly #account: Account;
+  readonly #onOverflow: () => void;
+  #state: 'open' | 'finishing' | 'closing' | 'closed' = 'open';
+  /** Not begun, the next one first. All of them and `#pending` are held in the budget. */
+  #queue = new Fifo<Frames>();
+  #queuedBytes = 0;
+  /** Given to the connection, and not taken by it yet. */
+  #pending: Frames | undefined;
+  /** Whether it waits for a turn; and whether it is at work already, as a write may be taken at once. */
+  #isWaiting = false;
+  #isAtWork = false;
+  #finish: Finish | undefined;
+  #deadline: Timer | undefined;
+  readonly #drained: (() => void)[] = [];
+
+  constructor(connection: Connection, all: Outboxes, { account, onOverflow }: OutboxOptions) {
+    this.#connection = connection;
+    this.#all = all;
+    this.#account = all.budget.enter(account, this);
+    this.#onOverflow = onOverflow;
+  }
+
+  get unreadBytes(): number {
+    return this.#queuedBytes + (this.#pending?.bytes.length ?? 0);
+  }
+
+  push(frames: Frames): void {
+    if (this.#state !== 'open' || frames.bytes.length === 0) return;
+    this.#add(frames);
+    this.#advance();
+    this.#all.budget.relieve(this.#account);
+  }
+
+  /** Undefined when everything was taken; otherwise resolves when it was, or when nothing will be any more. */
+  drained(): Promise<void> | undefined {
+    if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
+    return new Promise((resolve) => { this.#drained.push(resolve); });
+  }
+
+  /** Nothing follows but what `finish` says. */
+  finish(finish: Finish): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'finishing';
+    this.#finish = finish;
+    this.#all.budget.leave(this.#account, this);
+    this.#deadline = this.#all.clock.after(watchStreamEndMs, () => { this.cut(); });
+    this.#advance();
+  }
+
+  overflow(): void {
+    this.#onOverflow();
+    if (this.#state === 'open') this.cut();
+    else this.#drop();
+  }
+
+  cut(): void {
+    if (this.#state === 'closed') return;
+    this.gone();
+    this.#all.slices.add({ run: () => { this.#connection.cut(); } });
+  }
+
+  /** The connection is closed. */
+  gone(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#finish = undefined;
+    this.#deadline?.cancel();
+    this.#drop();
+    this.#release();
+    this.#all.budget.forget(this.#account, this);
+    this.#wake();
+  }
+
+  /** Its turn. */
+  run(): void {
+    this.#isWaiting = false;
+    this.#advance();
+  }
+
+  #add(frames: Frames): void {
+    this.#all.budget.hold(this.#account, frames);
+    this.#queue.push(frames);
+    this.#queuedBytes += frames.bytes.length;
+  }
+
+  readonly #taken = (): void => {
+    if (this.#pending === undefined) return;
+    this.#release();
+    this.#advance();
+  };
+
+  /** Does what is next as long as the connection takes it and the turn has time. */
+  #advance(): void {
+    if (this.#isAtWork || this.#isWaiting) return;
+    this.#isAtWork = true;
+    while (this.#isDue() && this.#all.slices.hasTime()) this.#step();
+    this.#isAtWork = false;
+    if (this.#isDue()) {
+      this.#isWaiting = true;
+      this.#all.slices.add(this);
+    } else if (this.unreadBytes === 0) {
+      this.#wake();
+    }
+  }
+
+  #isDue(): boolean {
+    if (this.#state === 'open') return this.#pending === undefined && this.#queue.length > 0;
+    return this.#state === 'finishing' && (this.#pending === undefined || this.#finish?.rest === 'dropped');
+  }
+
+  #step(): void {
+    if (this.#finish !== undefined) this.#stepToEnd(this.#finish);
+    else this.#writeNext();
+  }
+
+  #stepToEnd({ rest, last, close }: Finish): void {
+    if (rest === 'dropped') this.#drop();
+    if (rest === 'dropped' || last !== undefined) {
+      if (last !== undefined) this.#add(last);
+      this.#finish = { rest: 'sent', last: undefined, close };
+    } else if (this.#queue.length > 0) {
+      this.#writeNext();
+    } else {
+      this.#state = 'closing';
+      close();
+    }
+  }
+
+  #writeNext(): void {
+    this.#pending = this.#next();
+    if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#taken);
+  }
+
+  /** One frame as it is, or as many small ones as make one write worth while. */
+  #next(): Frames | undefined {
+    const first = this.#shift();
+    if (first === undefined || this.#queue.length === 0) return first;
+    const parts = [first];
+    let bytes = first.bytes.length;
+    for (let next = this.#queue.peek(); next !== undefined && bytes + next.bytes.length <= watchJoinedWriteBytesMax; next = this.#queue.peek()) {
+      parts.push(next);
+      bytes += next.bytes.length;
+      this.#shift();
+    }
+    if (parts.length === 1) return first;
+    const joined = new Frames(Buffer.concat(parts.map((part) => part.bytes), bytes));
+    this.#all.budget.hold(this.#account, joined);
+    for (const part of parts) this.#all.budget.release(this.#account, part);
+    return joined;
+  }
+
+  #shift(): Frames | undefined {
+    const frames = this.#queue.shift();
+    this.#queuedBytes -= frames?.bytes.length ?? 0;
+    return frames;
+  }
+
+  #drop(): void {
+    for (let frames = this.#shift(); frames !== undefined; frames = this.#shift()) this.#all.budget.release(this.#account, frames);
+  }
+
+  #release(): void {
+    if (this.#pending !== undefined) this.#all.budget.release(this.#account, this.#pending);
+    this.#pending = undefined;
+  }
+
+  #wake(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
