@@ -57,7 +57,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   let isOpen = false;
   const installer = new Installer({
     domain, packages, host, clock, reader: models, changes: models, pluginKey: host.objects.key,
-    load: async (folder, manifest) => loadPlugin({ folder, manifest, version: undefined }, parts),
+    load: async (folder, manifest) => loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
     shippedProblems: async (plugin, loaded) => shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
     write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { ObjectModels } from '../projections/object-models.ts';
 import type { ReconcileBound } from '../reconcilers/bound.ts';
@@ -16,6 +16,7 @@ import { problems } from './http/problem.ts';
 import type { Suspects } from './plugin/blamed-plugin.ts';
 import { authorizePlugin, authorizeUntil, createClient } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
+import { LoadMarks } from './plugin/load-marks.ts';
 import { asPluginObject } from './plugin/load-object.ts';
 import type { Packages } from './plugin/packages.ts';
 import type { Client, PluginLogger } from './plugin/plugin.ts';
@@ -65,13 +66,14 @@ export function composePlugins(parts: PluginParts): Plugins {
     changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
     clientOf: (plugin, isOver) => pluginClient(plugin, randomUUID(), authorizeUntil(isOver, authorizePlugin(registry, plugin))),
   });
+  const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const host = new PluginHost({
-    ...edge, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
+    ...edge, loadMarks, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
     platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs }, keptOff: new Set(config.pluginsDisabled), packages,
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },
   });
-  const loading = { registry, loggerOf, platformVersion, suspects };
+  const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
   const installs = composeInstalls({ ...edge, ...loading, execute, packages, host, models, disk });
   return { pluginRoutes, host, reconcilers, installs };
 }

@@ -15,3 +15,8 @@ export const yamlAliasesMax = 100;
 export const clientListBytesMax = 96 * 1_048_576;
 /** A plugin with a thousand mistakes need not tell them all at once. */
 export const pluginMessageLengthMax = 8_192;
+
+/** Heap of the thread in which an uploaded module runs first: modules and what they build at their top level are a few MiB. */
+export const trialHeapMebibytesMax = 256;
+/** Loads of the same files that did not finish, each in another process, after which the server loads them no more. */
+export const unfinishedLoadsMax = 2;

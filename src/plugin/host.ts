@@ -117,6 +117,7 @@ export class PluginHost {
   /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */
   async stop(): Promise<void> {
     this.#isRunning = false;
+    this.#dependencies.loadMarks.close();
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
     const all = [...this.#plugins.values()];
     for (const plugin of all) plugin.retry?.cancel();

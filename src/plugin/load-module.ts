@@ -10,7 +10,7 @@ import { thrownPlace, withoutFolder } from './thrown-place.ts';
 export type LoadedModule =
   /** What the module's default export is, or answers when it is a function; still anything. */
   | { readonly ok: true; readonly exported: unknown }
-  | { readonly ok: false; readonly reason: 'ModuleFailed' | 'StartTimeout'; readonly message: string };
+  | { readonly ok: false; readonly reason: string; readonly message: string };
 
 export type ModuleRequest = {
   readonly path: string;
@@ -29,7 +29,7 @@ export type ModuleRequest = {
 export async function loadModule({ path, folder, context, version }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
   const url = pathToFileURL(path);
   if (version !== undefined) url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
-  const loading = defaultExport(url.href, context).then((exported): Outcome => ({ kind: 'loaded', exported }), (error: unknown): Outcome => ({ kind: 'failed', error }));
+  const loading = runModule(url.href, context).then((exported): Outcome => ({ kind: 'loaded', exported }), (error: unknown): Outcome => ({ kind: 'failed', error }));
   const outcome = await new Promise<Outcome>((resolve) => {
     const timer = clock.after(pluginStartMs, () => { resolve({ kind: 'late' }); });
     void loading.then((loaded) => {
@@ -49,7 +49,8 @@ export async function loadModule({ path, folder, context, version }: ModuleReque
 
 type Outcome = { readonly kind: 'loaded'; readonly exported: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' };
 
-async function defaultExport(href: string, context: PluginContext): Promise<unknown> {
+/** Imports the module at that address; its default export, or what that answers when it is a function. Throws what they throw. */
+export async function runModule(href: string, context: PluginContext): Promise<unknown> {
   const module = await import(href) as { readonly default?: unknown };
   const exported = module.default;
   if (typeof exported !== 'function') return exported;

@@ -1,9 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import type { JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { compileType, type Declarer } from '../resource/type-declaration.ts';
 import type { Suspects } from './blamed-plugin.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
-import { describe, loadModule, openDoor } from './load-module.ts';
+import type { LoadMarks } from './load-marks.ts';
+import { describe, loadModule, openDoor, type LoadedModule } from './load-module.ts';
+import { findFatal } from './load-trial.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from './plugin-folder.ts';
 import type { Failure } from './plugin-status.ts';
@@ -21,7 +24,17 @@ export type LoadedPlugin = {
 
 export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
-export type LoadRequest = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly version: string | undefined };
+/** Where the files come from: an upload is tried in a thread of its own first, what is kept is marked while it loads. */
+export type LoadOrigin =
+  | { readonly kind: 'upload' }
+  | { readonly kind: 'kept'; readonly digest: string; readonly generation: JsonValue | undefined };
+
+export type LoadRequest = {
+  readonly folder: PluginFolder;
+  readonly manifest: Manifest;
+  readonly version: string | undefined;
+  readonly origin: LoadOrigin;
+};
 
 export type LoadDependencies = {
   readonly clock: Clock;
@@ -30,6 +43,7 @@ export type LoadDependencies = {
   readonly loggerOf: (plugin: string) => PluginLogger;
   /** Told of every plugin before its module is run. */
   readonly suspects: Suspects;
+  readonly loadMarks: LoadMarks;
 };
 
 /** Everything that can be wrong with a plugin by itself, found before anything of it takes effect. It never throws. */
@@ -42,8 +56,9 @@ export async function loadPlugin(request: LoadRequest, dependencies: LoadDepende
   }
 }
 
-async function load({ folder, manifest, version }: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
-  const { domain, platformVersion, clock, loggerOf, suspects } = dependencies;
+async function load(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+  const { folder, manifest } = request;
+  const { domain, platformVersion } = dependencies;
   const unfit = platformProblem(manifest, platformVersion);
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
@@ -52,9 +67,7 @@ async function load({ folder, manifest, version }: LoadRequest, dependencies: Lo
   if (manifest.main !== undefined) {
     const main = await mainPath(folder, manifest.main);
     if (!main.ok) return failed('MainRefused', main.problem);
-    if (!folder.bundled) openDoor();
-    suspects.add({ name: manifest.name, folder: folder.path, bundled: folder.bundled });
-    const module = await loadModule({ path: main.path, folder: folder.path, version, context: { name: manifest.name, domain, log: loggerOf(manifest.name) } }, clock);
+    const module = await loadMain(main.path, request, dependencies);
     if (!module.ok) return failed(module.reason, module.message);
     exported = module.exported;
   }
@@ -63,6 +76,23 @@ async function load({ folder, manifest, version }: LoadRequest, dependencies: Lo
   const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain });
   if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
   return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+}
+
+/** Runs the module, unless it is known to end or to hold the process. */
+async function loadMain(path: string, request: LoadRequest, dependencies: LoadDependencies): Promise<LoadedModule> {
+  const { folder, manifest: { name }, version, origin } = request;
+  const { domain, clock, loggerOf, suspects, loadMarks } = dependencies;
+  const fatal = origin.kind === 'upload'
+    ? await findFatal({ path, name, domain }, clock)
+    : loadMarks.begin({ plugin: name, ...origin });
+  if (fatal !== undefined) return { ok: false, ...fatal };
+  if (!folder.bundled) openDoor();
+  suspects.add({ name, folder: folder.path, bundled: folder.bundled });
+  try {
+    return await loadModule({ path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } }, clock);
+  } finally {
+    if (origin.kind === 'kept') loadMarks.end(name);
+  }
 }
 
 function compileTypes(declarations: readonly unknown[], declarer: Declarer): { readonly ok: true; readonly types: readonly ResourceType[] } | { readonly ok: false; readonly problems: readonly string[] } {

@@ -68,7 +68,8 @@ export class PluginStep {
     const fingerprint = this.#fingerprint(plugin);
     const { folder, digest } = files;
     const version = folder.bundled && failedLoads === 0 ? undefined : `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
-    const load = await loadPlugin({ folder, manifest, version }, this.#dependencies);
+    const generation = this.#dependencies.objects.wish(plugin.name)?.generation;
+    const load = await loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, generation } }, this.#dependencies);
     if (load.ok) {
       plugin.incarnation = new Incarnation({ plugin: plugin.name, bundled: folder.bundled, digest, manifest, loaded: load.loaded }, this.#dependencies);
       plugin.runsOn = new Set(manifest.dependencies.keys());

@@ -23,6 +23,7 @@ import type { Leadership } from '../../src/plugin/plugin-step.ts';
 import { pluginTypeDeclaration } from '../../src/plugin/plugin-type.ts';
 import type { Endpoints } from '../../src/plugin/endpoints.ts';
 import type { MountedReconciler } from '../../src/plugin/reconciler-mounts.ts';
+import { LoadMarks } from '../../src/plugin/load-marks.ts';
 import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { noRules } from '../../src/write-rules.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
@@ -124,6 +125,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const logLines: { level: string; message: string; fields: unknown }[] = [];
   const suspects = new Suspects();
   const host = new PluginHost({
+    loadMarks: new LoadMarks(join(dataDir, 'plugin-loads'), randomUUID(), recorder(logLines)),
     suspects, registry, execute: options.guard?.(execute) ?? execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
     ...(options.packages === undefined ? {} : { packages: options.packages }),
     keptOff: new Set(options.keptOff), folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
