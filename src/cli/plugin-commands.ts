@@ -65,6 +65,11 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   const path = [...objectPath(connection), name];
   const change: Call = { method: 'PATCH', path, body: { spec: { enabled } } };
   let plugin = enabled ? await connection.client.find(change) : await connection.client.send(change);
+  if (enabled && plugin !== undefined && isUnfinished(plugin)) {
+    // It was enabled all along: only a change of the object makes the server load its files once more.
+    await connection.client.send({ ...change, body: { spec: { enabled: false } } });
+    plugin = await connection.client.find(change);
+  }
   if (plugin === undefined) throw failed(howItComesBack(name, connection));
   const deadline = clock.monotonic() + startedWaitMs;
   while (plugin !== undefined && !(isObserved(plugin) && (phases.includes(phaseOf(plugin)) || isKeptOff(plugin)))) {
@@ -153,6 +158,11 @@ function phaseOf(plugin: Json): string {
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
+}
+
+/** The server ended while it loaded these files, and loads them no more. */
+function isUnfinished(plugin: Json): boolean {
+  return textOf(readyOf(plugin), 'reason') === 'LoadUnfinished';
 }
 
 /** By whoever runs the server, whatever its object says. */
