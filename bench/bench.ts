@@ -17,6 +17,9 @@ export type Options = {
   readonly before: string | undefined;
 };
 
+/** What a measure may say of the server that it starts. */
+export type StartOptions = Pick<SubjectOptions, 'eventLog' | 'settings' | 'port'>;
+
 export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
 
 /** What measures share: the load process, a folder that is removed at the end, and seeded data made once. */
@@ -57,7 +60,7 @@ export class Bench {
     return made;
   }
 
-  async start(dataDir: string, options: Pick<SubjectOptions, 'eventLog'> = {}): Promise<Subject> {
+  async start(dataDir: string, options: StartOptions = {}): Promise<Subject> {
     const { profileDir } = this.#options;
     const subject = await startSubject(dataDir, { ...options, ...(profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] }) });
     const tracked: Subject = {
@@ -72,7 +75,7 @@ export class Bench {
   }
 
   /** Runs `task` against a server on `dataDir`, which is stopped whatever comes of it. */
-  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>, options: Pick<SubjectOptions, 'eventLog'> = {}): Promise<T> {
+  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>, options: StartOptions = {}): Promise<T> {
     const subject = await this.start(dataDir, options);
     try {
       return await task(subject);

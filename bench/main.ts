@@ -14,6 +14,7 @@ import { eventStoreReads } from './measures/eventstore-reads.ts';
 import { generator } from './measures/generator.ts';
 import { getOne } from './measures/get-one.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
+import { hostile } from './measures/hostile.ts';
 import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
@@ -26,7 +27,7 @@ import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, pluginStart, restartMillion, pageMillion, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
+const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, pluginStart, restartMillion, pageMillion, hostile, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {

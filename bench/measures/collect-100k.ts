@@ -3,6 +3,7 @@ import { setTimeout as passes } from 'node:timers/promises';
 import type { Measure } from '../bench.ts';
 import type { Result } from '../result.ts';
 import { expectTotal, list, send } from '../subject/client.ts';
+import { readMetrics } from '../subject/metrics.ts';
 import { seed } from '../subject/seed.ts';
 import { authorization } from '../subject/server.ts';
 import { createRequest, widgetsPath } from '../subject/widgets.ts';
@@ -37,9 +38,9 @@ async function collected(url: string, count: number, which: string): Promise<rea
     while ((await list(url, 'size=1')).total > 0) await passes(20);
   });
   const goneMs = performance.now() - began;
-  let now = await readMetrics(url);
+  let now = await readProgress(url);
   let heldMs = now.heldMs;
-  for (; now.claims > 0; now = await readMetrics(url)) {
+  for (; now.claims > 0; now = await readProgress(url)) {
     heldMs = Math.max(heldMs, now.heldMs);
     await passes(100);
   }
@@ -54,11 +55,13 @@ async function collected(url: string, count: number, which: string): Promise<rea
 /** An object that is not deleted. */
 const other = '/api/v1alpha1/users/admin';
 
-/** Claims that wait to be looked at, and the longest turn of the event loop since this was read last. */
-async function readMetrics(url: string): Promise<{ readonly claims: number; readonly heldMs: number }> {
-  const lines = (await send(url, 'GET', '/metrics')).toString('utf8').split('\n');
-  const value = (name: string): number => Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length));
-  return { claims: value('ledgerplane_reconcile_queue_depth{controller="claims"}'), heldMs: value('ledgerplane_event_loop_lag_seconds{quantile="1"}') * 1_000 };
+/** Claims that wait to be settled, and the longest turn of the event loop since the last scrape. */
+async function readProgress(url: string): Promise<{ readonly claims: number; readonly heldMs: number }> {
+  const metric = await readMetrics(url);
+  return {
+    claims: metric('ledgerplane_reconcile_queue_depth{controller="claims"}'),
+    heldMs: metric('ledgerplane_event_loop_lag_seconds{quantile="1"}') * 1_000,
+  };
 }
 
 type Gets = { readonly count: number; readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };

@@ -32,15 +32,22 @@ export type SubjectOptions = {
   readonly program?: string;
   /** As EVENT_LOG takes it; the embedded log in `dataDir` when left out. */
   readonly eventLog?: string;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The port to listen on; a free one when left out. */
+  readonly port?: number;
 };
 
-export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog = 'embedded:' }: SubjectOptions = {}): Promise<Subject> {
+export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog = 'embedded:', settings = {}, port = 0 }: SubjectOptions = {}): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
     cwd: dirname(dataDir),
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', EVENT_LOG: eventLog },
+    env: {
+      PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir,
+      ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', EVENT_LOG: eventLog, ...settings,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const { url, events } = await readyLine(child);

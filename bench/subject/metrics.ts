@@ -1,0 +1,21 @@
+import { send } from './client.ts';
+
+/** The server's own metrics: the value of a series by its name with labels, NaN where there is none. */
+export type MetricReader = (series: string) => number;
+
+export async function readMetrics(url: string): Promise<MetricReader> {
+  const lines = (await send(url, 'GET', '/metrics')).toString('utf8').split('\n');
+  return (series) => Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
+}
+
+export type Held = { readonly p50Ms: number; readonly maxMs: number };
+
+/** How late the server's timers were while `task` ran: the median and the longest hold of its event loop. */
+export async function heldWhile(url: string, task: () => Promise<void>): Promise<Held> {
+  // The server measures from one scrape to the next.
+  await readMetrics(url);
+  await task();
+  const metric = await readMetrics(url);
+  const lagMs = (quantile: string): number => metric(`ledgerplane_event_loop_lag_seconds{quantile="${quantile}"}`) * 1_000;
+  return { p50Ms: lagMs('0.5'), maxMs: lagMs('1') };
+}
