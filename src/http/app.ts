@@ -19,6 +19,7 @@ import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './problem.ts';
+import { misnamedParameter } from './query-names.ts';
 import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
 import { send, type Edge } from './send.ts';
@@ -143,7 +144,10 @@ export class App {
     const generated = this.#dependencies.generated.answer(exchange);
     if (generated instanceof Promise || generated.kind !== 'not-served') return generated;
     const fixed = this.#dependencies.fixed.find(method, info.segments);
-    if (fixed.kind === 'found') return fixed.route(fixed.params, exchange);
+    if (fixed.kind === 'found') {
+      const misnamed = misnamedParameter(exchange.query);
+      return misnamed === undefined ? fixed.route(fixed.params, exchange) : refusal(misnamed);
+    }
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
     if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
     const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);

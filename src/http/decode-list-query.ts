@@ -6,6 +6,7 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/selector.ts';
 import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-token.ts';
 import { problem, type Problem } from './problem.ts';
+import { misnamedParameter } from './query-names.ts';
 
 /** How a page is counted in the envelope. */
 export type Paging =
@@ -26,8 +27,10 @@ export type Freshness = { readonly notBefore: LogPosition | undefined; readonly 
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
-/** All parameters of a list (decisions 4.1 to 4.3, 2.6). Unknown ones mean nothing: tools send theirs. */
+/** All parameters of a list (decisions 4.1 to 4.3, 2.6). */
 export function decodeListQuery(parameters: URLSearchParams, type: ResourceType): Decoded<ListRequest> {
+  const misnamed = misnamedParameter(parameters);
+  if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selection = decodeSelection(parameters, type);
   if (!selection.ok) return selection;
   const sort = parseSort(parameters.getAll('sort'), type.indexes);

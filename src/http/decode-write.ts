@@ -7,11 +7,14 @@ import { ifMatchOf } from './conditions.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { headerOf, type Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
+import { misnamedParameter } from './query-names.ts';
 
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
 /** Who writes and how, from the request's head; `dryRun` may also stand in a DeleteOptions body. */
 export function writeContext(exchange: Exchange): Decoded<WriteContext> {
+  const misnamed = misnamedParameter(exchange.query);
+  if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const dryRun = dryRunOf(exchange.query.getAll('dryRun'));
   if (!dryRun.ok) return dryRun;
   const fieldValidation = fieldValidationOf(exchange.query.get('fieldValidation') ?? '');

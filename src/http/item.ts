@@ -11,6 +11,7 @@ import { decodeFreshness, type Decoded, type Freshness } from './decode-list-que
 import { decodeDeleteOptions, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { problem, problemOf, type Problem } from './problem.ts';
+import { misnamedParameter } from './query-names.ts';
 import { decodeBody, mediaTypeOf, readBody, readJson } from './read-body.ts';
 import { readObject, unread } from './read-object.ts';
 
@@ -23,7 +24,10 @@ export type ResourcePorts = { readonly reader: ResourceReader; readonly execute:
 export type ItemTarget = { readonly type: ResourceType; readonly name: string };
 
 export function getItem(exchange: Exchange, target: ItemTarget, { reader }: ResourcePorts): Answer | Promise<Answer> {
-  if (exchange.rawQuery === '' || !exchange.query.has('resourceVersion')) return answerItem(exchange, target, reader);
+  if (exchange.rawQuery === '') return answerItem(exchange, target, reader);
+  const misnamed = misnamedParameter(exchange.query);
+  if (misnamed !== undefined) return refusal(misnamed);
+  if (!exchange.query.has('resourceVersion')) return answerItem(exchange, target, reader);
   return getFreshItem(exchange, target, reader);
 }
 

@@ -1,0 +1,51 @@
+import { problem, type Problem } from './problem.ts';
+
+/** Parameters of the platform's paths. A route ignores those that it has no use for. */
+const known = [
+  'labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion',
+  'resourceVersionMatch', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds', 'dryRun',
+  'fieldValidation', 'propagationPolicy',
+] as const;
+const knownNames: ReadonlySet<string> = new Set(known);
+const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
+const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
+
+/** Sent by Kubernetes' tools, and without a meaning here. */
+const kubernetesNames: ReadonlySet<string> = new Set([
+  'pretty', 'timeout', '_', 'fieldManager', 'force', 'gracePeriodSeconds', 'orphanDependents', 'exact', 'export',
+  'includeObject', 'includeUninitialized', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'shardSelector',
+]);
+
+/**
+ * A parameter whose name differs in case or in one letter from one that is known: ignored, it would answer something
+ * else than was asked for. So would `at`, which asks for a past state. Other names mean nothing: tools send theirs.
+ */
+export function misnamedParameter(query: URLSearchParams): Problem | undefined {
+  if (query.size === 0) return undefined;
+  for (const given of query.keys()) {
+    if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;
+    const lower = given.toLowerCase();
+    if (lower === 'at') return problem('bad-request', 'at: past states are not served yet; leave the parameter out');
+    const meant = lowercased.find((one) => one.lower === lower)
+      ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
+    if (meant === undefined) continue;
+    const [name, right] = [JSON.stringify(given), JSON.stringify(meant.name)];
+    return problem('bad-request', `there is no query parameter ${name}; ${right} is probably meant`);
+  }
+  return undefined;
+}
+
+/** One letter is put in, left out or replaced, or two neighbours are swapped. */
+function isOneLetterFrom(left: string, right: string): boolean {
+  if (Math.abs(left.length - right.length) > 1) return false;
+  let start = 0;
+  while (start < left.length && left[start] === right[start]) start += 1;
+  let [leftEnd, rightEnd] = [left.length, right.length];
+  while (leftEnd > start && rightEnd > start && left[leftEnd - 1] === right[rightEnd - 1]) {
+    leftEnd -= 1;
+    rightEnd -= 1;
+  }
+  const [ours, theirs] = [left.slice(start, leftEnd), right.slice(start, rightEnd)];
+  if (ours.length <= 1 && theirs.length <= 1) return true;
+  return ours.length === 2 && theirs.length === 2 && ours[0] === theirs[1] && ours[1] === theirs[0];
+}
