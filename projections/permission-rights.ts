@@ -2,7 +2,7 @@ import { everything, type Closure } from '../src/access/closure.ts';
 import { lacking } from '../src/access/coverage.ts';
 import { pathTexts } from '../src/access/path-entry.ts';
 import { resourceText } from '../src/access/resource-entry.ts';
-import { isGranted, type Asked, type Candidate, type RoleTable } from '../src/access/role-table.ts';
+import { isGranted, pluginNeeded, type Asked, type Candidate, type RoleTable } from '../src/access/role-table.ts';
 import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import { superRole } from '../src/access/standing-roles.ts';
@@ -57,6 +57,12 @@ export class HeldRights implements Rights {
   find(request: ApiRequest, pluginOf: PluginOf): Grant | undefined {
     if (this.isSuperAdministrator) return grantOfEverything(request);
     return request.kind === 'resource' ? this.#findResource(request, pluginOf) : this.#findPath(request);
+  }
+
+  pluginsFor(request: ApiRequest): ReadonlySet<string> {
+    if (request.kind !== 'resource') return new Set();
+    const candidates = this.#tables.flatMap((table) => table.candidates(request));
+    return new Set(candidates.flatMap((candidate) => pluginNeeded(candidate, request) ?? []));
   }
 
   lacks(rules: readonly Rule[]): Rule | undefined {
@@ -124,6 +130,7 @@ export const unboundedRights: Rights = {
   isSuperAdministrator: true,
   roles: new Set([superRole]),
   find: grantOfEverything,
+  pluginsFor: () => new Set(),
   lacks: () => undefined,
   rules: () => everything,
 };

@@ -7,7 +7,7 @@ import type { Leadership } from '../reconcilers/lease.ts';
 import { SessionKeeper } from '../reconcilers/sessions.ts';
 import { superRole } from './access/standing-roles.ts';
 import { Authenticator } from './auth/authenticator.ts';
-import { createAuthorizer, type Authorize } from './auth/authorize.ts';
+import { createAuthorizer, type Authorize, type IdlePlugin } from './auth/authorize.ts';
 import { Elsewhere } from './auth/elsewhere.ts';
 import { createGrantRules } from './auth/grant-rules.ts';
 import { OidcVerifier } from './auth/oidc.ts';
@@ -72,6 +72,8 @@ export type AccessParts = {
   readonly log: PluginLogger;
   /** The plugin that serves a path of its own. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
+  /** Why a plugin serves nothing on this node. */
+  readonly idleOf: (plugin: string) => IdlePlugin | undefined;
   /** What plugins stream ends where it is not allowed any more. */
   readonly recheckStreams: (allows: Allows) => void;
 };
@@ -100,7 +102,9 @@ export function composeAccess(parts: AccessParts): Access {
   let isFounded = false;
   const judging = sinceAdministered(permissions, () => isFounded);
   const authenticator = composeAuthenticator(parts, { judging, elsewhere, typeOf });
-  const authorize = createAuthorizer({ permissions: judging, pluginOf: (request) => pluginOf(request, parts) });
+  const authorize = createAuthorizer({
+    permissions: judging, pluginOf: (request) => pluginOf(request, parts), idleOf: parts.idleOf,
+  });
   const authorizeStanding: Authorize = (subject, request) => authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
   const guard = guardWatches(parts, authorizeStanding);
   const sessions = new SessionKeeper({

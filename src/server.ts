@@ -105,7 +105,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
-  const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
+  const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({

@@ -135,6 +135,11 @@ function earlier(candidates: readonly Candidate[] | undefined, asked: Asked, bes
   return best;
 }
 
+/** The plugin whose type or route it would have to be; undefined where the rule allows nothing of it in any case. */
+export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
+  return plugin !== undefined && allows(ready, request) ? plugin : undefined;
+}
+
 /** Beside group and resource. */
 export function isGranted({ ready, plugin }: Candidate, asked: Asked): boolean {
   if (!allows(ready, asked.request)) return false;

@@ -4,16 +4,24 @@ import type { ApiRequest, Grant, PermissionReader } from './permission-reader.ts
 export type Authorized =
   /** `grant`: the rule that allowed it; absent where a probe needed none. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
-  /** `isUndecided`: it may be allowed later, as nothing is known yet. */
-  | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true };
+  /**
+   * `isUndecided`: it may be allowed later, as nothing is known yet. `idle`: the state of a plugin that a rule of the
+   * subject's own speaks of, and which would have to serve this for the rule to allow it; `reason` holds it, too.
+   */
+  | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
 /** Who may do what: the one answer for requests, watches, plugins' clients and reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
+
+/** `state`: what is said of the plugin. `isPassing`: it may serve in a moment. */
+export type IdlePlugin = { readonly state: string; readonly isPassing: boolean };
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
   /** The plugin whose type or route a request is for: some rules speak of one (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
+  /** Why a plugin serves nothing now; undefined for one that serves, and for one that is not there. */
+  readonly idleOf?: (plugin: string) => IdlePlugin | undefined;
 };
 
 const probed: Authorized = { allowed: true };
@@ -23,12 +31,31 @@ const notYet: Authorized = { allowed: false, reason: 'who may do what is not kno
  * Denying is the default: what no rule of the subject's roles allows is refused. Until the permission tables hold all of the
  * log's past nobody is allowed anything, but that the process may be asked how it is.
  */
-export function createAuthorizer({ permissions, pluginOf }: AuthorizerDependencies): Authorize {
+export function createAuthorizer({ permissions, pluginOf, idleOf = () => undefined }: AuthorizerDependencies): Authorize {
   return (subject, request) => {
     if (!permissions.isReady()) return isProbe(request) ? probed : notYet;
-    const grant = permissions.rightsOf(subject).find(request, pluginOf);
-    return grant === undefined ? { allowed: false, reason: refusalOf(subject, request) } : { allowed: true, grant };
+    const rights = permissions.rightsOf(subject);
+    const grant = rights.find(request, pluginOf);
+    if (grant !== undefined) return { allowed: true, grant };
+    return refused(subject, request, firstIdle(rights.pluginsFor(request), idleOf));
   };
+}
+
+function firstIdle(
+  plugins: ReadonlySet<string>, idleOf: (plugin: string) => IdlePlugin | undefined,
+): IdlePlugin | undefined {
+  for (const plugin of plugins) {
+    const idle = idleOf(plugin);
+    if (idle !== undefined) return idle;
+  }
+  return undefined;
+}
+
+function refused(subject: Subject, request: ApiRequest, idle: IdlePlugin | undefined): Authorized {
+  if (idle?.isPassing === true) return { allowed: false, reason: idle.state, idle: idle.state, isUndecided: true };
+  const reason = refusalOf(subject, request);
+  if (idle === undefined) return { allowed: false, reason };
+  return { allowed: false, reason: `${reason}: ${idle.state}`, idle: idle.state };
 }
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);

@@ -41,6 +41,8 @@ export type Rights = {
   readonly roles: ReadonlySet<string>;
   /** The first rule that allows it. `pluginOf`: the plugin whose type or route it is, asked only where a rule speaks of one. */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
+  /** Plugins whose type or route it would have to be for a rule to allow it: the rule speaks of the plugin. */
+  pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that is not wholly within what is held here (decision 6.7). */
   lacks(rules: readonly Rule[]): Rule | undefined;
   /** All rules held. */

@@ -1,5 +1,6 @@
 import type { Rule } from '../access/rule.ts';
 import { subjectNamed } from '../auth/named-subject.ts';
+import type { Authorize } from '../auth/authorize.ts';
 import type { ApiRequest, Grant, PermissionReader } from '../auth/permission-reader.ts';
 import { deepEqual } from '../base/json.ts';
 import { actorOf, visitor, type Subject } from '../command/subject.ts';
@@ -19,7 +20,7 @@ export type ReviewRoutesDependencies = {
   readonly registry: TypeRegistry;
   readonly permissions: PermissionReader;
   /** What requests are judged by. */
-  readonly authorize: (subject: Subject, request: ApiRequest) => { readonly allowed: true; readonly grant?: Grant | undefined } | { readonly allowed: false };
+  readonly authorize: Authorize;
 };
 
 type Review = { readonly plural: string; readonly apiVersion: string; readonly kind: string };
@@ -73,7 +74,7 @@ class Reviewer {
   access(subject: Subject, asked: ReviewedAttributes): Status {
     const { authorize } = this.#dependencies;
     const access = authorize(subject, this.#request(asked));
-    if (!access.allowed) return { allowed: false, reason: this.#refusal(subject) };
+    if (!access.allowed) return { allowed: false, reason: access.idle ?? this.#refusal(subject) };
     const { grant } = access;
     if (grant === undefined) return { allowed: true, reason: 'allowed without a rule' };
     return { allowed: true, reason: this.#explained(grant), grant: { role: grant.role, rule: shownRule(grant.rule) } };

@@ -2,11 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
+import type { IdlePlugin } from '../auth/authorize.ts';
 import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
 import { typeKeyOf } from '../resource/type-declaration.ts';
 import { AppliedObjects, type AppliedObjectsDependencies } from './applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from './conflicts.ts';
 import { HostedPlugin } from './hosted-plugin.ts';
+import { idlePlugin } from './idle-plugin.ts';
 import type { IncarnationDependencies } from './incarnation.ts';
 import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
 import { describe } from './load-module.ts';
@@ -70,6 +72,12 @@ export class PluginHost {
   /** Every plugin and its phase, for readiness and metrics. */
   plugins(): readonly PluginStanding[] {
     return [...this.#plugins.values()].map(standingOf);
+  }
+
+  /** Why it serves nothing on this node. */
+  idleOf(name: string): IdlePlugin | undefined {
+    const plugin = this.#plugins.get(name);
+    return plugin === undefined ? undefined : idlePlugin(name, plugin.state);
   }
 
   /** The plugin of this name lies in a folder of plugins, as they are now. */

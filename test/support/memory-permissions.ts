@@ -52,7 +52,7 @@ export class MemoryPermissions implements PermissionReader {
   }
 
   rightsOf(): Rights {
-    return { isSuperAdministrator: false, roles: new Set(), find: () => undefined, lacks: ([rule]) => rule, rules: () => [] };
+    return { isSuperAdministrator: false, roles: new Set(), find: () => undefined, pluginsFor: () => new Set(), lacks: ([rule]) => rule, rules: () => [] };
   }
 
   role(): Role | undefined {
