@@ -6,7 +6,6 @@ import t, { type Test } from 'tap';
 
 import { decodeConfig } from '../../src/config.ts';
 import { streamEndings } from '../../src/http/plugin-streams.ts';
-import { problems } from '../../src/http/problem.ts';
 import * as routeLimits from '../../src/http/route-limits.ts';
 import * as accessLimits from '../../src/limits/access.ts';
 import * as listsLimits from '../../src/limits/lists.ts';
@@ -142,11 +141,6 @@ t.test('README.md lists the settings that are read, with their defaults', async 
   t.same(rows.map(([name]) => name).sort(), read.sort());
   const defaults = Object.fromEntries(rows.filter(([, value]) => value !== '' && value !== 'drawn'));
   t.same(decodeConfig(defaults, '/anywhere'), decodeConfig({}, '/anywhere'), 'a default written out changes nothing');
-});
-
-t.test('docs/api.md lists every refusal', async (t) => {
-  const rows = tableUnder('## Errors', await readPage('docs/api.md')).map(([status, reason]) => `${status ?? ''} ${(reason ?? '').replaceAll('`', '')}`);
-  t.same(rows.sort(), Object.values(problems).map(({ status, word }) => `${status.toString()} ${word}`).sort());
 });
 
 const limits = {
