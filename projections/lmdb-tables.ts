@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
+import { prepareStoreFiles } from '../src/disk/store-files.ts';
 import { logPosition, streamRevision, type LogIdentity, type LogPosition, type StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 
@@ -50,9 +51,10 @@ export class LmdbTables {
   readonly #meta: Database<string, string>;
 
   constructor(dir: string) {
-    mkdirSync(dir, { recursive: true });
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!isTrustworthy(dir)) discard(dir);
     this.#dir = dir;
+    prepareStoreFiles({ data: join(dir, 'tables.mdb'), lock: join(dir, 'tables.mdb-lock'), isFolder: false });
     this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };
@@ -229,11 +231,14 @@ function isTrustworthy(dir: string): boolean {
 }
 
 function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  writeFileSync(join(dir, 'use.json'), JSON.stringify({ format: tablesFormat, clean, boot: bootId() }), { flush: true });
+  // A full disk leaves the mark as it was, and not an empty one that has the tables rebuilt.
+  const next = join(dir, 'use.json.next');
+  writeFileSync(next, JSON.stringify({ format: tablesFormat, clean, boot: bootId() }), { flush: true, mode: 0o600 });
+  renameSync(next, join(dir, 'use.json'));
 }
 
 /** Throws the read models away: they are rebuilt from the log. */
 export function discard(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
 }

@@ -81,6 +81,8 @@ async function listen(path: string): Promise<Server | undefined> {
       else reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
+      // Who looks whether the folder is taken finds a process without a free descriptor, too.
+      server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);
     });

@@ -1,10 +1,16 @@
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 
+import type { Clock } from './base/clock.ts';
 import { StartError, type Config } from './config.ts';
+import { acceptReportMs } from './limits/disk.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
+
+/** Where failed accepts are reported. */
+export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
 
 /** Answers where. */
-export async function listen(server: Server, { host, port }: Config): Promise<string> {
+export async function listen(server: Server, { host, port }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
@@ -12,7 +18,18 @@ export async function listen(server: Server, { host, port }: Config): Promise<st
     });
     server.listen(port, host, done);
   });
+  surviveFailedAccepts(server, edge);
   const address = server.address();
   const bound = typeof address === 'object' ? address?.port ?? port : port;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
+}
+
+/** A connection that cannot be accepted, because no file descriptor is free, is lost; the server goes on. */
+function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): void {
+  let reportedAt = -Infinity;
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (clock.monotonic() - reportedAt < acceptReportMs) return;
+    reportedAt = clock.monotonic();
+    log.warn('a connection could not be accepted: raise the limit of open files (ulimit -n)', { error: error.message });
+  });
 }

@@ -8,6 +8,8 @@ import type { LogCommands, LogCopyWish, LogWish } from './cli/log-commands.ts';
 import type { Surroundings } from './cli/surroundings.ts';
 import { readEnvironment, StartError } from './config.ts';
 import { takeDataDir } from './data-dir.ts';
+import { resourceFailure } from './disk/resource-failure.ts';
+import { refuseFullDisk } from './disk/start-space.ts';
 import { copyLog } from './log-copy.ts';
 import { LogCopyError } from './log-copy-cursor.ts';
 import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
@@ -26,6 +28,7 @@ export const logCommands: LogCommands = {
     const target = placeOf('--to', to, settings);
     if (isSamePlace(source, target)) throw new CommandFailure('the source and the target are the same log', refusedExitCode);
     await withLogs([source, target], surroundings, async (logs) => {
+      if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
       const copied = await copyLog({
         source: await logs.open(source, { mustExist: true }), openTarget: async () => logs.open(target, { mustExist: false }),
         inFlightMax, clock: surroundings.clock, uuid: randomUUID, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); },
@@ -38,6 +41,7 @@ export const logCommands: LogCommands = {
   startEpoch: async ({ log }: LogWish, surroundings) => {
     const place = wantedPlace(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
+      if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
       const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, uuid: randomUUID, signal: logs.signal });
       surroundings.output.write(`${place.shown}: log ${logId} is in epoch ${epoch.toString()}\n`);
     });
@@ -122,6 +126,8 @@ async function lock({ dataDir, shown }: LogPlace, mustExist: boolean, locked: Ma
 
 /** Words without a stack and without a credential, and whether the operator must do something else (2) or it failed (1). */
 function failureOf(error: unknown, places: readonly LogPlace[]): CommandFailure {
+  const failed = resourceFailure(error);
+  if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);
   const message = error instanceof Error ? error.message : String(error);
   const isRefusal = error instanceof LogCopyError ? error.kind === 'refused'
     : [StartError, EpochRefusedError, UnsuitableLogError, LogRefusedError, LogCorruptError].some((kind) => error instanceof kind);

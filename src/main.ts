@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from './base/clock.ts';
 import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './config.ts';
+import { refuseFewDescriptors } from './disk/descriptors.ts';
+import { resourceFailure } from './disk/resource-failure.ts';
 
 /** What a mistake of the operator's (a setting, a command, a folder in use) exits with; 1 is for a failure of the program. */
 const mistakeExitCode = 2;
@@ -26,12 +28,20 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 async function serve(): Promise<void> {
+  prepareProcess();
   const server = await import('./serve.ts');
   await server.serve();
 }
 
 async function logCommands(): Promise<LogCommands> {
+  prepareProcess();
   return (await import('./log-commands.ts')).logCommands;
+}
+
+/** Before it opens a store: whatever it makes is for its user alone, libraries' files too. */
+function prepareProcess(): void {
+  process.umask(0o077);
+  refuseFewDescriptors();
 }
 
 function complain(lines: readonly string[], exitCode: number): void {
@@ -44,7 +54,8 @@ function version(): string {
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main(process.argv.slice(2)).catch((thrown: unknown) => {
+  const error = resourceFailure(thrown) ?? thrown;
   if (error instanceof StartError) complain(error.message.split('\n'), error.exitCode);
   else if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') complain([`cannot serve: ${error.message}`], mistakeExitCode);
   else complain([error instanceof Error && error.stack !== undefined ? error.stack : String(error)], 1);

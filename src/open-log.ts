@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config.ts';
 import { privateDir } from './data-dir.ts';
+import { prepareStoreFiles } from './disk/store-files.ts';
 import { openLmdbLog } from './log/lmdb-log.ts';
 import type { EventLog, LogState } from './log/log.ts';
 import { refuseDamagedFile } from './store-file.ts';
@@ -34,5 +35,6 @@ export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   }
   const dir = privateDir(join(dataDir, 'log'));
   refuseDamagedFile(join(dir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
+  prepareStoreFiles({ data: join(dir, 'data.mdb'), lock: join(dir, 'lock.mdb'), isFolder: true });
   return { log: await openLmdbLog({ dir, onFatal: options.onFatal }), name: 'embedded log' };
 };

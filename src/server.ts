@@ -19,6 +19,8 @@ import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { DiskReserve } from './disk/disk-reserve.ts';
 import { diskSpaceNow } from './disk/disk-space.ts';
+import { tightenDataDir } from './disk/private-files.ts';
+import { refuseFullDisk } from './disk/start-space.ts';
 import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -124,7 +126,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   closers.add(async () => access.stop());
   closers.add(async () => pluginReconcilers.stop());
   closers.add(async () => core.leadership.stop().then(async () => host.stop()));
-  const url = await listen(http.server, config);
+  const url = await listen(http.server, config, core.edge);
   closers.add(async () => {
     stopping.abort();
     core.hub.closeAll();
@@ -210,8 +212,10 @@ type Stores = {
 
 /** The log, the tables folded from it, and the types they are folded by. */
 async function openStores(config: Config, { clock, onFatal, log, openLog = openConfiguredLog, passwords = new Passwords() }: ServerOptions & { readonly clock: Clock; readonly onFatal: (error: Error) => void }, closers: Closers): Promise<Stores> {
+  refuseFullDisk(config.dataDir);
   const lock = await takeDataDir(config.dataDir);
   closers.add(async () => lock.release());
+  tightenDataDir(config.dataDir);
   const watched = { dir: config.dataDir, reserveBytes: config.diskReserveBytes, clock, log: loggerOf(log) };
   const disk = new DiskReserve(diskSpaceNow(config.dataDir), watched);
   closers.add(() => { disk.stop(); });

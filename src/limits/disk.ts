@@ -20,3 +20,16 @@ export const diskReserveMarginShare = 1 / 16;
 export const diskReserveLogInShare = 1 / 2;
 /** How long a refused client should wait: an operator has to make room. */
 export const diskRetryAfterSeconds = 30;
+/**
+ * What must be free to open a store for writing. A first start writes 0.3 MiB to the log and the read models; ten times that
+ * leaves room to free space by deletions, whose events come first.
+ */
+export const diskStartBytesMin = 4_194_304;
+/** LMDB's lock file for 1,024 readers, rounded up to pages. */
+export const lmdbLockBytes = 69_632;
+/** Open files that must be free at the start: twelve for the stores, some for workers and plugins, the rest for connections. */
+export const descriptorsFreeMin = 128;
+/** What an operator is told to raise the limit to. */
+export const descriptorsMin = 1_024;
+/** How often failing accepts are reported. */
+export const acceptReportMs = 60_000;

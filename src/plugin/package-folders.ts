@@ -64,7 +64,7 @@ export class PackageFolders {
     const path = this.#pathOf(digest);
     await remove(path);
     const written = `${staging}${sumSuffix}`;
-    await writeFile(written, sum);
+    await writeFile(written, sum, { mode: 0o600 });
     await rename(written, `${path}${sumSuffix}`);
     await rename(root, path);
     await remove(staging);

@@ -50,14 +50,14 @@ export class PackageWriter {
 
   async #makeFolder(names: readonly string[]): Promise<void> {
     if (names.length === 0 || this.#contents.has(names.join('/'))) return;
-    await mkdir(join(this.#folder, ...names), { recursive: true });
+    await mkdir(join(this.#folder, ...names), { recursive: true, mode: 0o700 });
     for (let depth = 1; depth <= names.length; depth += 1) this.#contents.set(names.slice(0, depth).join('/'), folderContent);
   }
 
   /** It never rejects. `x`: nothing that is there is followed or written over. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     try {
-      await writeFile(path, bytes, { flag: 'wx', mode: 0o644 });
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       this.#failure ??= { error };
     }

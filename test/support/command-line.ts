@@ -24,15 +24,18 @@ export type CommandLineOptions = {
   readonly input?: string;
   /** What no file of it may outgrow, in blocks of 512 bytes: a write past it fails, as on a full disk. */
   readonly fileBlocksMax?: number;
+  /** How many files it may have open. */
+  readonly openFilesMax?: number;
 };
 
 const program = resolve(import.meta.dirname, '../../src/main.js');
 
-export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax }: CommandLineOptions): CommandLine {
+export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions): CommandLine {
   // Only what is given: the variables of whoever runs the tests are not the server's. The shell takes away the options with
   // which the test runner instruments every child it sees, signal listeners among them.
   const limit = fileBlocksMax === undefined ? '' : `ulimit -f ${String(fileBlocksMax)}; `;
-  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, ...nodeArgs, program, ...args], {
+  const files = openFilesMax === undefined ? '' : `ulimit -n ${String(openFilesMax)}; `;
+  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}${files}exec "$0" "$@"`, process.execPath, ...nodeArgs, program, ...args], {
     cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'],
   });
   // Who does not read it may be gone before it is written.

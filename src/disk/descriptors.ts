@@ -1,0 +1,22 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+
+import { descriptorsFreeMin } from '../limits/disk.ts';
+import { descriptorError } from './resource-failure.ts';
+
+/**
+ * @throws ResourceError where the process may open too few files. It opens them and closes them again, because neither the
+ * limit nor the number in use can be read on every system. The store's library does not survive an open that fails.
+ */
+export function refuseFewDescriptors(): void {
+  const opened: number[] = [];
+  let failure: unknown;
+  try {
+    while (opened.length < descriptorsFreeMin) opened.push(openSync(devNull, 'r'));
+  } catch (error) {
+    failure = error;
+  }
+  for (const file of opened) closeSync(file);
+  if (failure === undefined) return;
+  throw descriptorError(`${String(opened.length)} more can be opened, ${String(descriptorsFreeMin)} are needed`, failure);
+}

@@ -1,0 +1,45 @@
+import { chmodSync, existsSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+
+import { StartError } from '../config.ts';
+
+/** What the server keeps in DATA_DIR. Anything else there is somebody else's. */
+const kept = ['log', 'read-models', 'packages', 'admin-password', 'lock.sock'];
+
+/**
+ * Takes every right of others from what the server keeps in DATA_DIR, which holds password hashes. DATA_DIR itself too,
+ * where it belongs to this user: a mount point may belong to another, and what is in it is private all the same.
+ */
+export function tightenDataDir(dir: string): void {
+  if (!existsSync(dir)) return;
+  const own = statSync(dir);
+  if (own.uid === process.getuid?.()) tighten(dir, own);
+  for (const name of kept) {
+    const path = join(dir, name);
+    if (existsSync(path)) tightenAll(path, statSync(path));
+  }
+}
+
+function tightenAll(path: string, stats: Stats): void {
+  // A link's own mode means nothing, and what it leads to is not the server's.
+  if (stats.isSymbolicLink()) return;
+  tighten(path, stats);
+  if (!stats.isDirectory()) return;
+  for (const name of readdirSync(path)) {
+    const inner = join(path, name);
+    tightenAll(inner, lstatSync(inner));
+  }
+}
+
+function tighten(path: string, stats: Stats): void {
+  const allowed = stats.isDirectory() ? 0o700 : 0o600;
+  const mode = stats.mode & 0o7777;
+  if ((mode & ~allowed) === 0) return;
+  try {
+    chmodSync(path, mode & allowed);
+  } catch (cause) {
+    const detail = `${path} has the mode ${mode.toString(8)}, is to have ${allowed.toString(8)}, and cannot be changed`;
+    const message = `${detail} (${String(cause)}): give DATA_DIR to the user that runs the server`;
+    throw new StartError(message, { exitCode: 2, cause });
+  }
+}

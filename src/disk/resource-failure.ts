@@ -1,0 +1,32 @@
+import { showByteCount } from '../base/byte-count.ts';
+import { StartError } from '../config.ts';
+import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
+
+/** The machine lacks something that only its operator can give. */
+export class ResourceError extends StartError {
+  constructor(message: string, cause?: unknown) {
+    super(message, { exitCode: 1, cause });
+  }
+}
+
+/** In node's words, and as the numbers that the store's library gives. */
+const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
+const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
+
+/** What the operator can do about an error whose cause is a full disk or a lack of file descriptors; undefined for others. */
+export function resourceFailure(error: unknown): ResourceError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof ResourceError) return error;
+  const code = 'code' in error ? error.code : undefined;
+  if (fullDisk.has(code) || /no space left on device/iu.test(error.message)) {
+    const advice = `make room on the disk of DATA_DIR, ${showByteCount(diskStartBytesMin)} at least, and start again`;
+    return new ResourceError(`the disk is full: ${error.message}; ${advice}`, error);
+  }
+  if (noDescriptor.has(code) || /too many open files/iu.test(error.message)) return descriptorError(error.message, error);
+  return resourceFailure(error.cause);
+}
+
+export function descriptorError(what: string, cause?: unknown): ResourceError {
+  const advice = `raise the limit of open files of the process to ${String(descriptorsMin)} or more (ulimit -n, LimitNOFILE=)`;
+  return new ResourceError(`the process cannot open enough files: ${what}; ${advice}`, cause);
+}

@@ -1,0 +1,58 @@
+import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+
+import { lmdbLockBytes } from '../limits/disk.ts';
+
+/** LMDB's flag of a store whose path is a file, which it keeps in the file. */
+const noSubdir = 0x4000;
+const integerKeys = 0x08;
+const metaPage = 0x08;
+const magic = 0xbeefc0de;
+const format = 2;
+const pageBytes = 4_096;
+const mapBytes = 0x2_0000;
+const noPage = 0xffff_ffff_ffff_ffffn;
+
+export type StoreFiles = { readonly data: string; readonly lock: string; readonly isFolder: boolean };
+
+/**
+ * Makes what LMDB would make as it opens a store, so that its own open writes nothing. When that open fails, as on a full
+ * disk, the library uses memory it has freed and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). Its lock file is sparse
+ * and mapped: a page without a block behind it ends the process by SIGBUS. Here a failure is an exception.
+ */
+export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
+  if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
+  const has = existsSync(lock) ? statSync(lock) : undefined;
+  // Whoever calls this has DATA_DIR to itself, so nobody else has the lock file mapped.
+  if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size) write(lock, Buffer.alloc(lmdbLockBytes));
+}
+
+/** Two meta pages of a store that holds nothing, as `mdb_env_init_meta` writes them. */
+function emptyStore(isFolder: boolean): Buffer {
+  const bytes = Buffer.alloc(2 * pageBytes);
+  for (const page of [0, 1]) {
+    const at = page * pageBytes;
+    bytes.writeUInt32LE(page, at);
+    bytes.writeUInt16LE(metaPage, at + 18);
+    bytes.writeUInt32LE(magic, at + 24);
+    bytes.writeUInt32LE(format, at + 28);
+    bytes.writeUInt32LE(mapBytes, at + 40);
+    bytes.writeUInt32LE(pageBytes, at + 48);
+    bytes.writeUInt16LE(integerKeys | (isFolder ? 0 : noSubdir), at + 52);
+    for (const root of [88, 136]) bytes.writeBigUInt64LE(noPage, at + root);
+    bytes.writeUInt32LE(1, at + 144);
+  }
+  return bytes;
+}
+
+/** All of it or no file. */
+function write(path: string, bytes: Buffer): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+    closeSync(file);
+  } catch (error) {
+    closeSync(file);
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
