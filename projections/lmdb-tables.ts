@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
-import { prepareStoreFiles } from '../src/disk/store-files.ts';
 import { logPosition, streamRevision, type LogIdentity, type LogPosition, type StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 
@@ -35,6 +34,8 @@ export type Writer = {
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
+export type PrepareTables = (files: { readonly data: string; readonly lock: string; readonly isFolder: boolean }) => void;
+
 const tablesFormat = 2;
 
 export class LmdbTables {
@@ -50,11 +51,12 @@ export class LmdbTables {
   readonly #secrets: Database<string, string>;
   readonly #meta: Database<string, string>;
 
-  constructor(dir: string) {
+  /** `prepare` makes the files that are not there yet, so that the library's open cannot fail on a full disk. */
+  constructor(dir: string, prepare: PrepareTables = () => undefined) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!isTrustworthy(dir)) discard(dir);
     this.#dir = dir;
-    prepareStoreFiles({ data: join(dir, 'tables.mdb'), lock: join(dir, 'tables.mdb-lock'), isFolder: false });
+    prepare({ data: join(dir, 'tables.mdb'), lock: join(dir, 'tables.mdb-lock'), isFolder: false });
     this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };

@@ -21,6 +21,7 @@ import { DiskReserve } from './disk/disk-reserve.ts';
 import { diskSpaceNow } from './disk/disk-space.ts';
 import { tightenDataDir } from './disk/private-files.ts';
 import { refuseFullDisk } from './disk/start-space.ts';
+import { prepareStoreFiles } from './disk/store-files.ts';
 import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -230,7 +231,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   closers.add(async () => eventLog.close());
   const tablesDir = privateDir(join(config.dataDir, 'read-models'));
   refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: what is in it is rebuilt from the log`);
-  const tables = new LmdbTables(tablesDir);
+  const tables = new LmdbTables(tablesDir, prepareStoreFiles);
   closers.add(async () => tables.close());
   const registry = new TypeRegistry();
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
