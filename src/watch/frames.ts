@@ -1,5 +1,4 @@
 import { watchFrameOverheadBytes } from '../limits/watches.ts';
-import type { Account } from './buffer-budget.ts';
 
 /**
  * Whole frames in one buffer, which any number of queues may hold. Knows by which accounts it is held and how often, so
@@ -9,9 +8,9 @@ export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
   /** Most frames are held by one account only: a map for each would cost more than writing it does. */
-  #account: Account | undefined;
+  #account: object | undefined;
   #holds = 0;
-  #others: Map<Account, number> | undefined;
+  #others: Map<object, number> | undefined;
 
   /** `onFree`: the last hold was given back. */
   constructor(bytes: Uint8Array, onFree?: () => void) {
@@ -25,7 +24,7 @@ export class Frames {
   }
 
   /** By whom it is held first with this hold. */
-  hold(account: Account): 'anybody' | 'account' | 'neither' {
+  hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
       this.#holds += 1;
       return 'neither';
@@ -35,14 +34,14 @@ export class Frames {
       this.#holds = 1;
       return this.#others === undefined ? 'anybody' : 'account';
     }
-    this.#others ??= new Map();
+    this.#others ??= new Map<object, number>();
     const held = this.#others.get(account) ?? 0;
     this.#others.set(account, held + 1);
     return held === 0 ? 'account' : 'neither';
   }
 
   /** Gives a hold back: by whom it is held no more. */
-  release(account: Account): 'anybody' | 'account' | 'neither' {
+  release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {
       if (this.#releaseOther(account) > 0) return 'neither';
     } else {
@@ -56,7 +55,7 @@ export class Frames {
   }
 
   /** How often it still holds it. */
-  #releaseOther(account: Account): number {
+  #releaseOther(account: object): number {
     const left = (this.#others?.get(account) ?? 1) - 1;
     if (left > 0) this.#others?.set(account, left);
     else this.#others?.delete(account);
