@@ -14,12 +14,12 @@ import type { Execute } from './execute.ts';
 import { PluginRoutes } from './http/plugin-routes.ts';
 import { problems } from './http/problem.ts';
 import type { Suspects } from './plugin/blamed-plugin.ts';
-import { authorizePlugin, authorizeUntil, createClient } from './plugin/client.ts';
+import { authorizePlugin, authorizeUntil, createClient, type ClientBinding } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
 import { LoadMarks } from './plugin/load-marks.ts';
 import { asPluginObject } from './plugin/load-object.ts';
 import type { Packages } from './plugin/packages.ts';
-import type { Client, PluginLogger } from './plugin/plugin.ts';
+import type { PluginLogger } from './plugin/plugin.ts';
 import type { TypeRegistry } from './plugin/type-registry.ts';
 import type { WatchHub } from './watch/hub.ts';
 
@@ -53,18 +53,26 @@ export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, disk } = parts;
   const { edge, loggerOf, execute, patiently, hub, leadership, bound, authorize } = parts;
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
-  const pluginClient = (plugin: string, requestId: string, authorizeOwn = authorizePlugin(registry, plugin)): Client =>
-    createClient(clientPorts, { authorize: authorizeOwn, subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
+  const ownOf = (plugin: string, requestId: string): ClientBinding =>
+    ({ authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
   const pluginRoutes = new PluginRoutes({
     clock: edge.clock, log: edge.log, loggerOf, allows: (subject, request) => authorize(subject, request).allowed,
-    clientsOf: (plugin, { subject, requestId }) => ({
-      client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause: { requestId, plugin } }),
-      pluginClient: pluginClient(plugin, requestId),
-    }),
+    clientsOf: (plugin, { subject, requestId, sender: { address } }) => {
+      const own = ownOf(plugin, requestId);
+      const cause = { ...own.cause, ...(address === '' ? {} : { address }) };
+      return {
+        client: createClient(clientPorts, { authorize: (request) => authorize(subject, request), subject, cause }),
+        // What a caller has a plugin write is their doing, whosever rights it is done with.
+        pluginClient: createClient(clientPorts, { ...own, cause, chargedTo: subject }),
+      };
+    },
   });
   const reconcilers = new PluginReconcilers({
     changes: models, reader: models, bound, leadership, clock: edge.clock, loggerOf, parse: asPluginObject, placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
-    clientOf: (plugin, isOver) => pluginClient(plugin, randomUUID(), authorizeUntil(isOver, authorizePlugin(registry, plugin))),
+    clientOf: (plugin, isOver) => {
+      const own = ownOf(plugin, randomUUID());
+      return createClient(clientPorts, { ...own, authorize: authorizeUntil(isOver, own.authorize) });
+    },
   });
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const host = new PluginHost({

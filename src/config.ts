@@ -1,6 +1,10 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, allowedHostsMax, platformDomainLengthMax, pluginsDisabledMax, settingLengthMax, trustedProxiesMax } from './limits/settings.ts';
+import {
+  adminPasswordLengthMax, allowedHostsMax, platformDomainLengthMax, pluginsDisabledMax, rateSettingMax, settingLengthMax,
+  trustedProxiesMax,
+} from './limits/settings.ts';
+import { writeBytesPerUserDefault, writesPerUserDefault } from './limits/writes.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP, SocketAddress } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -36,6 +40,9 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** The identity provider whose tokens count; undefined: none. */
   readonly oidc: OidcSettings | undefined;
+  /** What one user may write in a second; 0: as much as they can. */
+  readonly writesPerUser: number;
+  readonly writeBytesPerUser: number;
 };
 
 /** Where the events are. The URL may hold a password: it is never repeated. */
@@ -88,6 +95,8 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
     oidc: oidcSettings(environment, settings, mistakes),
+    writesPerUser: settings.count('WRITES_PER_USER', writesPerUserDefault, rateSettingMax),
+    writeBytesPerUser: settings.count('WRITE_BYTES_PER_USER', writeBytesPerUserDefault, rateSettingMax),
   };
   return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
 }
@@ -114,6 +123,12 @@ class Settings {
   optional(name: string, problemOf: (value: string) => string | undefined): string | undefined {
     const value = this.read(name, '', problemOf);
     return value === '' ? undefined : value;
+  }
+
+  count(name: string, byDefault: number, max: number): number {
+    const isCount = (value: string): boolean => /^\d{1,16}$/u.test(value) && Number(value) <= max;
+    const problem = `must be a whole number from 0 to ${max.toString()}, is `;
+    return Number(this.read(name, byDefault.toString(), (value) => isCount(value) ? undefined : problem + quote(value)));
   }
 
   oneOf<Value extends string>(name: string, byDefault: Value, values: readonly Value[]): Value {

@@ -7,21 +7,25 @@ import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
 import type { Subject } from './command/subject.ts';
 import { objectBytesMax } from './limits/objects.ts';
-import { writesInFlightMax, writeFoldWaitMs } from './limits/writes.ts';
+import { smallEventBytes, writeFoldWaitMs } from './limits/writes.ts';
 import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
-import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
+import { type EventLog, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { storedObject, withToken } from './resource/shown-object.ts';
 import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
 import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.ts';
+import { Admission, type Admitted } from './write/admission.ts';
 import { settleAttempts, type Attempt } from './write/attempts.ts';
 import { HeldGuard } from './write/guard.ts';
+import { HeldBytes } from './write/held-bytes.ts';
 import { diskShort, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
 import { isHeldBack, type WriterDisk } from './write/storage.ts';
+import { baseOf, streamOf, type Target } from './write/target.ts';
 import { Turns, type Leave } from './write/turns.ts';
-import { claimValues, storedHolder } from './write/values.ts';
+import { claimValues, storedHolder, type ValuesRefused } from './write/values.ts';
+import { Writers } from './write/writers.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
@@ -41,6 +45,10 @@ export type WriteDoorDependencies = {
   readonly secrets: SecretKeeper;
   /** Undefined: nothing watches how much is free. */
   readonly disk?: WriterDisk;
+  /** Who is limited, and how; without it everybody writes as the platform does. */
+  readonly writers?: Writers;
+  /** The memory that writes share with requests. */
+  readonly held?: HeldBytes;
 };
 
 /** What every try at one command has in common. */
@@ -49,6 +57,7 @@ type Given = {
   /** The characters a drawn name ends in; another draw after a collision. */
   suffix: string;
   readonly context: WriteContext;
+  readonly admitted: Admitted;
   /** What was withheld from this write, once it is kept. */
   kept?: Kept;
   /** Once the write needs one. */
@@ -60,8 +69,6 @@ type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
 /** One write's own. */
 type Writing = { readonly given: Given; readonly metadata: EventMetadata };
-
-type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
 
 /**
  * Read state → decide → append at the revision read → wait until this node's read models hold it. An outcome that could
@@ -77,40 +84,44 @@ class WriteDoor {
   /** The dependencies' log, whose unknown outcomes are settled. */
   readonly #log: WriterLog;
   readonly #turns: Turns;
+  readonly #admission: Admission;
   /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
   #lastTime = 0;
-  /** Commands being executed. */
-  #inFlight = 0;
 
   constructor(dependencies: WriteDoorDependencies) {
     this.#dependencies = dependencies;
     this.#log = settlingLog(dependencies.log, dependencies.clock);
     this.#turns = new Turns(dependencies.clock);
+    const { clock, held = new HeldBytes(), writers = Writers.unlimited(clock) } = dependencies;
+    this.#admission = new Admission({ clock, held, writers });
   }
 
   async execute(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
-    if (this.#inFlight >= writesInFlightMax) return tooMany('too many writes are waiting for the log');
-    this.#inFlight += 1;
+    const admitted = this.#admission.enter(context);
+    if ('rejection' in admitted) return admitted;
     let leave: Leave | undefined;
+    let outcome: WriteOutcome | undefined;
     try {
       // A command on a given object waits for the ones before it: left to race, nearly all would lose each round.
-      const taken = command.type === 'create' || nameProblem(command.name) !== undefined ? unordered : this.#turns.take(streamOf(type, command.name));
+      const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
+      const taken = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (taken === undefined) return tooMany('too many writes of this object are waiting');
       leave = typeof taken === 'function' ? taken : await taken;
-      return await this.#decideUntilSettled(type, command, context);
+      outcome = await this.#decideUntilSettled(type, command, { context, admitted });
+      return outcome;
     } catch (error) {
       if (error instanceof LogUnreadableError) return unavailable();
       throw error;
     } finally {
       leave?.();
-      this.#inFlight -= 1;
+      this.#admission.leave(admitted, outcome);
     }
   }
 
-  async #decideUntilSettled(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+  async #decideUntilSettled(type: ResourceType, command: Command, entered: Pick<Given, 'context' | 'admitted'>): Promise<WriteOutcome> {
     const { clock, uuid, suffix } = this.#dependencies;
     const isDrawn = isNameDrawn(command);
-    const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', context };
+    const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', ...entered };
     const redraw = isDrawn ? (): void => { given.suffix = suffix(); } : undefined;
     try {
       return await settleAttempts(async () => this.#attempt(type, command, given), { clock, uid: given.uid, redraw });
@@ -157,24 +168,38 @@ class WriteDoor {
   /** What was judged before it was held counts for nothing: the command is decided anew. */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
-    given.guard ??= new HeldGuard({ log: this.#log, clock, reader, uuid, turns: this.#turns, foldWaitMs: writeFoldWaitMs }, () => metadata);
+    given.guard ??= new HeldGuard({
+      log: this.#log, clock, reader, uuid, turns: this.#turns, writer: given.admitted.writer, foldWaitMs: writeFoldWaitMs,
+    }, () => metadata);
     return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
   }
 
   async #carryOut(target: Target, decision: Made, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, uuid } = this.#dependencies;
-    const { context: { dryRun, subject } } = given;
+    const { admitted, context: { dryRun, subject } } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
-    const proposed = encodeEvent(uuid(), decision.event, metadata, decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry });
-    if (proposed.data.length > objectBytesMax) return this.#confirm(target, tooLarge(proposed.data.length));
-    if (!dryRun) this.#dependencies.disk?.take(proposed.data.length);
+    const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
+    const proposed = encodeEvent(uuid(), decision.event, metadata, indexed);
+    const { data: { length } } = proposed;
+    const limited = admitted.takeEvent(proposed);
+    if (limited !== undefined) return limited;
+    if (length > objectBytesMax) return this.#confirm(target, tooLarge(length));
+    if (!dryRun) this.#dependencies.disk?.take(length);
     const stored = await this.#refuseStored(target, decision, subject);
     if (stored !== undefined) return stored;
-    const refused = await claimValues({ log: this.#log, clock, uuid }, { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun });
-    if (refused !== undefined) return refused.outcome === 'unavailable' ? unavailable() : this.#confirm(target, taken({ ...target, ...refused }, subject, this.#dependencies.rules));
+    const wanted = { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun };
+    const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
+    const refused = await claimValues({ log: this.#log, clock, uuid, charge }, wanted);
+    if (refused !== undefined) return this.#refuseValues(target, refused, subject);
     if (dryRun) return this.#confirm(target, decision);
     given.guard?.spend();
     return shownOnce(await this.#append(target, { proposed, decision }), given.kept);
+  }
+
+  #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
+    const { rules } = this.#dependencies;
+    if (refused.outcome === 'taken') return this.#confirm(target, taken({ ...target, ...refused }, subject, rules));
+    return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
   /** A value that another object has without a claim, if the log itself says that it has it still. */
@@ -198,6 +223,8 @@ class WriteDoor {
 
   /** Kept first, so that no object's event names what is not there; then the command is decided anew. */
   async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
+    const limited = given.admitted.charge(smallEventBytes);
+    if (limited !== undefined) return limited;
     const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata });
     if (!kept.ok) return unavailable();
     given.kept = kept.kept;
@@ -263,14 +290,6 @@ const unordered: Leave = () => undefined;
 /** The answer to the write that made a token is the only one that shows it. */
 function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
   return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
-}
-
-function streamOf(type: ResourceType, name: string): StreamName {
-  return streamName(`object:${type.key}/${name}`);
-}
-
-function baseOf({ stream, state }: Target): { readonly me: StreamName; readonly base: ExpectedRevision } {
-  return { me: stream, base: expectedOf(state) };
 }
 
 function refusalOf(decision: Decision, name: string): WriteOutcome {

@@ -46,6 +46,9 @@ import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
 import { withStrategy } from './write-rules.ts';
+import { HeldBytes } from './write/held-bytes.ts';
+import { writeRates } from './write/writer.ts';
+import { Writers } from './write/writers.ts';
 
 export type RunningServer = {
   readonly url: string;
@@ -188,7 +191,14 @@ type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'h
 function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
   const { eventLog, models, disk } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
+  const { permissions } = stores.access;
+  const writers = new Writers({
+    clock, rates: writeRates(config.writesPerUser, config.writeBytesPerUser),
+    isSuperAdministrator: (subject) => permissions.rightsOf(subject).isSuperAdministrator,
+  });
+  const held = new HeldBytes();
   const execute = createWriteDoor({
+    writers, held,
     log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
     rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });

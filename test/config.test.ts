@@ -18,6 +18,7 @@ t.test('without a variable everything has its default', async (t) => {
     config: {
       host: '127.0.0.1', port: 8090, allowedHosts: [], dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
       diskReserveBytes: undefined, pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
+      writesPerUser: 100, writeBytesPerUser: 4_194_304,
     },
   });
 });
@@ -30,6 +31,7 @@ t.test('every supported variable is read', async (t) => {
     DISK_RESERVE: '512MiB', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
     ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
     OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
+    WRITES_PER_USER: '0', WRITE_BYTES_PER_USER: '1000000000000',
   }, folder);
   t.strictSame(decoded, {
     ok: true,
@@ -39,6 +41,7 @@ t.test('every supported variable is read', async (t) => {
       allowedHosts: ['Ledger.example', 'other:8443', '[::1]:80'], diskReserveBytes: 536_870_912,
       trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'], adminPassword: 'correct horse', logLevel: 'debug',
       oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
+      writesPerUser: 0, writeBytesPerUser: 1_000_000_000_000,
     },
   });
 });
@@ -47,10 +50,11 @@ t.test('all mistakes are reported together', async (t) => {
   const decoded = decodeConfig({
     HOST: 'not a host', PORT: '65536', DATA_DIR: 'a\0b', EVENT_LOG: 'mysql://root:secret@localhost', PLATFORM_DOMAIN: 'Svc.Run', PLUGINS_DIRS: '/nowhere/at/all',
     ADMIN_PASSWORD: 'x'.repeat(1_025), LOG_LEVEL: 'loud', TLS: 'on', TLS_CERT: 'cert.pem', OIDC_ISSUER: 'http://root:secret@issuer', OIDC_JWKS_URL: 'ftp://issuer', OIDC_SECRET: 'secret',
+    WRITES_PER_USER: '-1', WRITE_BYTES_PER_USER: '4MiB',
   }, folder);
   const mistakes = mistakesOf(decoded);
-  t.equal(mistakes.length, 14);
-  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'OIDC_SECRET']) {
+  t.equal(mistakes.length, 16);
+  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'OIDC_SECRET', 'WRITES_PER_USER', 'WRITE_BYTES_PER_USER']) {
     t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
   }
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
@@ -86,6 +90,8 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') }, /^PLUGINS_DISABLED may hold 256 names, holds 257$/u],
     [{ DISK_RESERVE: '5 %' }, /^DISK_RESERVE must be a number of bytes such as 1073741824, 512MiB or 2GB, is "5 %"$/u],
     [{ DISK_RESERVE: '-1' }, /^DISK_RESERVE /u],
+    [{ WRITES_PER_USER: '1.5' }, /^WRITES_PER_USER must be a whole number from 0 to 1000000000000, is "1\.5"$/u],
+    [{ WRITE_BYTES_PER_USER: '1000000000001' }, /^WRITE_BYTES_PER_USER must be a whole number from 0 to 1000000000000/u],
     [{ PORT: '80.5' }, /is "80\.5"/u],
     [{ PORT: '0x50' }, /is "0x50"/u],
     [{ PORT: ' ' }, /is " "/u],

@@ -83,7 +83,9 @@ class Replacement {
   }
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
-    return { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
+    const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
+    // Each step was counted when it was tried: a limit must not end it half way.
+    return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
   /** Removals that need rights of their own, as they leave a binding to others, come before those that may take rights away. */

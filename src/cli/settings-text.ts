@@ -13,6 +13,8 @@ Settings are environment variables, or lines of a .env file in the working direc
   TRUSTED_PROXIES      addresses and CIDR ranges of the proxies in front
   ADMIN_PASSWORD       password of admin, at the first start only        drawn, kept in DATA_DIR/admin-password
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
+  WRITES_PER_USER      writes that a user may do in a second; 0: any     100
+  WRITE_BYTES_PER_USER bytes that a user may write in a second; 0: any   4194304
   TLS                  off                                               off
   OIDC_ISSUER          https address of an OpenID Connect issuer
   OIDC_AUDIENCE        audience that its tokens must name

@@ -48,6 +48,12 @@ export type WriteContext = {
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
   /** `plugin`: reserved label keys are refused (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
+  /** Whose limits it counts against; the subject's when undefined. A route of a plugin writes for its caller. */
+  readonly chargedTo?: Subject;
+  /** Of the writer's own tokens, sessions or profile: their stricter limits count as well. */
+  readonly isOwn?: true;
+  /** What its request has paid already. `counted`: one write; `whole`: it pays and is not refused, so that nothing stays half done. */
+  readonly admitted?: 'counted' | 'whole';
   readonly signal?: AbortSignal;
 };
 

@@ -60,7 +60,7 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
   if (stored === undefined) return refusal(problem('not-found', notFound(target.type, target.name)));
   const violations = changesRefused(body.value, storedObject(stored.bytes), passwordPath);
   const command: Command = { type: 'patch', name: target.name, patch: { kind: 'merge', document: accountPatch(body.value) }, part: 'main', preconditions: preconditionsOf(exchange) };
-  const outcome = await ports.execute(target.type, command, { ...context.value, dryRun: context.value.dryRun || violations.length > 0 });
+  const outcome = await ports.execute(target.type, command, { ...context.value, isOwn: true, dryRun: context.value.dryRun || violations.length > 0 });
   return violations.length === 0 ? written(outcome, target) : refusedChanges(outcome, target, violations);
 }
 
@@ -127,7 +127,7 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   // Of the user as they were when the password was right: another one set meanwhile is not overwritten.
   const { metadata: { uid } } = storedObject(stored.bytes);
   const document = { metadata: { uid, resourceVersion: stored.position.toString() }, spec: { password: change.value.password } };
-  const asPlatform: WriteContext = { ...context.value, subject: { kind: 'platform', part: 'account' } };
+  const asPlatform: WriteContext = { ...context.value, subject: { kind: 'platform', part: 'account' }, chargedTo: exchange.subject, isOwn: true };
   return passwordAnswer(await ports.execute(type, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: preconditionsOf(exchange) }, asPlatform), target);
 }
 

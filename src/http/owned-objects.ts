@@ -2,11 +2,12 @@ import { deepEqual } from '../base/json.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { invalid, notFound } from '../command/refuse.ts';
 import type { Execute } from '../execute.ts';
+import { ownTextBytesMax } from '../limits/access.ts';
 import type { StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { IndexRequirement, ListQuery } from '../resource/list-query.ts';
 import { bindFields } from '../resource/order.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { storedObject } from '../resource/shown-object.ts';
 import type { ResourcePorts, ResourceReader } from './item.ts';
@@ -62,43 +63,79 @@ class OwnedReader implements ResourceReader {
 }
 
 function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
-  return async (type, command, context) => {
+  return async (type, command, given) => {
+    const context: WriteContext = { ...given, isOwn: true };
     if (command.type === 'collect') return execute(type, command, context);
     if (command.type === 'create') {
       const { metadata } = command.object;
       return refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ?? execute(type, command, context);
     }
-    let stored = reader.get(type.key, command.name);
-    if (stored === undefined) {
-      // Another node may have made it a moment ago: the door says so, once this one has folded it.
-      const probe = await execute(type, { type: 'delete', name: command.name, preconditions: {} }, { ...context, dryRun: true });
-      stored = reader.get(type.key, command.name);
-      if (stored === undefined && !probe.ok) return probe;
-    }
-    const identity = stored === undefined ? undefined : identityOf(stored);
-    if (identity?.owner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
-    const own = pinned(command, identity.uid);
-    return await changeRefused(type, own, { stored, execute, context }) ?? execute(type, own, context);
+    const found = await lookedUp(type, command.name, { reader, execute, context });
+    if ('refused' in found) return found.refused;
+    const { stored, counted } = found;
+    const { uid, owner: itsOwner } = identityOf(stored);
+    if (itsOwner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
+    const own = pinned(command, uid);
+    if (own.type === 'delete') return execute(type, own, counted);
+    const refused = await changeRefused(type, own, { stored, execute, context: counted });
+    return refused ?? execute(type, own, { ...counted, admitted: 'counted' });
   };
+}
+
+type Lookup = ResourcePorts & { readonly context: WriteContext };
+/** `counted`: how it is written from here on. */
+type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
+
+async function lookedUp(type: ResourceType, name: string, lookup: Lookup): Promise<Found | { readonly refused: WriteOutcome }> {
+  const { reader, execute, context } = lookup;
+  const stored = reader.get(type.key, name);
+  if (stored !== undefined) return { stored, counted: context };
+  // Another node may have made it a moment ago: the door says so, once this one has folded it.
+  const probe = await execute(type, { type: 'delete', name, preconditions: {} }, { ...context, dryRun: true });
+  const news = reader.get(type.key, name);
+  if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
+  return { refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe };
 }
 
 /** What holds an object back and what it belongs to is for the platform and administrators to say, not for its owner. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
-type Change = { readonly stored: StoredObject | undefined; readonly execute: Execute; readonly context: WriteContext };
+type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
 
 /** What a patch comes to is known once it is tried; undefined: it leaves them as they are. */
 async function changeRefused(type: ResourceType, command: Command, { stored, execute, context }: Change): Promise<WriteOutcome | undefined> {
-  if (stored === undefined || (command.type !== 'patch' && command.type !== 'replace')) return undefined;
   const tried = await execute(type, command, { ...context, dryRun: true });
   return tried.ok ? refusedAs(type, tried.name, { after: storedObject(tried.bytes).metadata, before: storedObject(stored.bytes).metadata }) : tried;
 }
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-function refusedAs(type: ResourceType, name: string, { after, before }: { readonly after: Metadata; readonly before: Metadata }): WriteOutcome | undefined {
-  const changed = administered.filter((member) => !deepEqual(listed(after[member]), listed(before[member])));
-  return changed.length === 0 ? undefined : invalid(type, name, changed.map((member) => ({ pointer: `/metadata/${member}`, detail: 'cannot be set by the user; leave it as it is or out' })));
+type Metadatas = { readonly after: Metadata; readonly before: Metadata };
+
+function refusedAs(type: ResourceType, name: string, { after, before }: Metadatas): WriteOutcome | undefined {
+  const changed = (member: string): boolean => !deepEqual(listed(after[member]), listed(before[member]));
+  const violations = [
+    ...administered.filter(changed).map((member) => violationOf(member, 'cannot be set by the user; leave it as it is or out')),
+    ...described.filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax).map((member) => violationOf(member, tooLong)),
+  ];
+  return violations.length === 0 ? undefined : invalid(type, name, violations);
+}
+
+/** What people may say of their own objects in as many words as they like. */
+const described = ['labels', 'annotations'] as const;
+
+const tooLong = `may hold ${String(ownTextBytesMax)} bytes of keys and values here`;
+
+function violationOf(member: string, detail: string): Violation {
+  return { pointer: `/metadata/${member}`, detail };
+}
+
+/** Of keys and values; a value of another kind is refused elsewhere. */
+function bytesOf(texts: unknown): number {
+  if (!isMembers(texts)) return 0;
+  const bytes = ([key, value]: readonly [string, unknown]): number =>
+    Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+  return Object.entries(texts).reduce((sum, entry) => sum + bytes(entry), 0);
 }
 
 function nameIn(metadata: unknown): string {

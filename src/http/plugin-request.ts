@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { actorOf, type Subject } from '../command/subject.ts';
+import { actorOf } from '../command/subject.ts';
 import type { RouteEndpoint } from '../plugin/endpoints.ts';
 import type { Client, PluginLogger, RouteRequest } from '../plugin/plugin.ts';
 import type { Violation } from '../resource/resource-type.ts';
@@ -9,7 +9,7 @@ import { problem } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 
 /** Who calls, as a plugin's clients are bound to them. */
-type Caller = { readonly subject: Subject; readonly requestId: string };
+type Caller = Pick<Exchange, 'subject' | 'requestId' | 'sender'>;
 
 /** What handlers are called with, whatever they serve. */
 export type CallPorts = {

@@ -48,7 +48,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   if (!verified.ok) return notLoggedIn(verified);
   // They may have changed while the hash was made.
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
-  const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create'));
+  const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   const text = tokenOf(outcome);
   const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
@@ -73,7 +73,7 @@ async function logOut(exchange: Exchange, { permissions, execute, sessions }: Se
   const { uid } = subject.credential;
   const session = permissions.session(uid);
   if (session !== undefined) {
-    const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete'));
+    const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete', subject));
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
   }
   return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
@@ -84,10 +84,10 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 }
 
 /** The platform writes sessions; from where it was asked to is told all the same. */
-function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string): WriteContext {
+function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
-    subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform',
+    subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform', chargedTo, isOwn: true,
     cause: {
       actor: actorOf(platform), verb, requestId,
       ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }),

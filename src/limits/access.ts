@@ -83,3 +83,8 @@ export const oidcLeewayMs = 30_000;
 export const oidcClaimLengthMax = 253;
 /** What a refusal shows of a rule that its writer does not hold: enough to know it by. */
 export const ruleShownLengthMax = 1_024;
+/** Annotations of one's own tokens, in keys and values, and labels as well: enough to say what each is for. */
+export const ownTextBytesMax = 4_096;
+/** Tokens of one user, past which another is refused, and sessions, past which another ends the oldest. */
+export const tokensPerUserMax = 100;
+export const sessionsPerUserMax = 100;

@@ -22,7 +22,7 @@ export const streamNameBytesMax = 1_900;
  * How many recent events are kept for subscribers, together: above the writes that may be in flight at once, so that a
  * subscriber that keeps up never reads what was just written back from disk. A power of two, as places are found by mask.
  */
-export const logRecentEventsMax = 8_192;
+export const logRecentEventsMax = 16_384;
 /** … and of how many bytes: events may be large. */
 export const logRecentBytesMax = 33_554_432;
 /** Bytes of one batch read ahead: past it a batch ends with the append that passed it. */

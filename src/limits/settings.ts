@@ -18,3 +18,5 @@ export const typedSecretLengthMax = 1_024;
 /** How long the command line waits for one answer, and how much of it it takes in: roles and tokens, not whole tables. */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
+/** Writes or bytes that a setting allows a user in a second: a burst of them stays an exact number. */
+export const rateSettingMax = 1_000_000_000_000;

@@ -30,6 +30,8 @@ export type ClientBinding = {
   readonly subject: Subject;
   /** The request's own where it acts for a caller. */
   readonly cause: Omit<Cause, 'verb' | 'actor'>;
+  /** Whose limits its writes count against, where that is not `subject`. */
+  readonly chargedTo?: Subject;
 };
 
 /** The generated API in-process: the same authorization, the same write door, the same refusals as over HTTP. */
@@ -101,7 +103,10 @@ class BoundClient {
     const made = this.#made(command);
     const type = this.#authorized(typeName, verb, made.type === 'create' ? {} : { name: made.name, ...partOf(made) });
     if (isOfStatus(made) && !type.statusSubresource) throw this.#refused('bad-request', `${type.key} has no status subresource: its status is written with the rest of the object`);
-    const context: WriteContext = { cause: { ...this.#binding.cause, actor: actorOf(this.#binding.subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject: this.#binding.subject };
+    const { cause, subject, chargedTo = subject } = this.#binding;
+    const context: WriteContext = {
+      cause: { ...cause, actor: actorOf(subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject, chargedTo,
+    };
     const outcome = await this.#dependencies.execute(type, made, context);
     if (!outcome.ok) throw this.#rejected(outcome.rejection);
     return asPluginObject<T>(outcome.bytes);

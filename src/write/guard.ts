@@ -2,10 +2,13 @@ import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from
 import type { ExpectedRevision, StreamName } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { Leave, Turns } from './turns.ts';
+import type { Writer } from './writer.ts';
 
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
   readonly turns: Turns;
+  /** Whose turn it is to be. */
+  readonly writer: Writer;
   /** How long the fold of what former holders did is waited for. */
   readonly foldWaitMs: number;
 };
@@ -36,9 +39,9 @@ export class HeldGuard {
 
   /** True once it is held and what former holders did is folded: then the write is to be decided and judged anew. */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
-    const { reader, turns, foldWaitMs } = this.#dependencies;
+    const { reader, turns, writer, foldWaitMs } = this.#dependencies;
     // Writers of one node queue here: left to the log alone, each would fence off the others or wait for them by asking.
-    this.#leave ??= await turns.take(guard);
+    this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);
     if (claimed.outcome !== 'claimed') return false;

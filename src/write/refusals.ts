@@ -9,14 +9,14 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import type { WriteRules } from '../write-rules.ts';
 
 /** What the write door itself refuses, beside what is decided and judged. */
-type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
+export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 } };
 }
 
-export function tooMany(detail: string): Refusal {
-  return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds: 1 } };
+export function tooMany(detail: string, retryAfterSeconds = 1): Refusal {
+  return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds } };
 }
 
 /** A disk that has less free than its reserve. */

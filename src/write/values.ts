@@ -9,6 +9,7 @@ import type { IndexEntry, IndexKey, TypeKey } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import type { WriterLog } from './append.ts';
+import type { Refusal } from './refusals.ts';
 
 export type ValuesWanted = {
   readonly type: TypeKey;
@@ -21,13 +22,24 @@ export type ValuesWanted = {
   readonly dryRun: boolean;
 };
 
-export type ValuesRefused = { readonly outcome: 'taken'; readonly value: HeldValue; readonly holder: StreamName } | { readonly outcome: 'unavailable' };
+export type ValuesRefused =
+  | { readonly outcome: 'taken'; readonly value: HeldValue; readonly holder: StreamName }
+  | { readonly outcome: 'unavailable' }
+  | { readonly outcome: 'limited'; readonly refusal: Refusal };
+
+export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
+  /** Asked before so many claims are appended: why the writer may not. */
+  readonly charge: (claims: number) => Refusal | undefined;
+};
 
 /** Claims every unique value the event newly holds, in sorted order; undefined when its append may go out. */
-export async function claimValues(dependencies: Omit<ClaimsDependencies, 'metadata'>, wanted: ValuesWanted): Promise<ValuesRefused | undefined> {
+export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesRefused | undefined> {
   if (wanted.event.values.length === 0) return undefined;
   const { type, me, base, metadata, dryRun } = wanted;
-  for (const value of await newlyHeld(dependencies, wanted)) {
+  const gained = await newlyHeld(dependencies, wanted);
+  const refusal = dryRun || gained.length === 0 ? undefined : dependencies.charge(gained.length);
+  if (refusal !== undefined) return { outcome: 'limited', refusal };
+  for (const value of gained) {
     const claim = { type, value, me, base };
     const result = dryRun ? await looked(dependencies, claim) : await claimValue({ ...dependencies, metadata: () => metadata }, claim);
     if (result.outcome === 'taken') return { outcome: 'taken', value, holder: result.holder };

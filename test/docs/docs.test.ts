@@ -155,6 +155,7 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'sort fields': 'sortKeysMax', 'name': 'nameLengthMax', 'labels': 'labelsPerObjectMax', 'annotations': 'annotationsBytesMax', 'finalizers': 'finalizersPerObjectMax',
   'owner references': 'ownerReferencesPerObjectMax', 'one index value': 'indexValueBytesMax', 'values in one index': 'indexValuesPerObjectMax', 'operations of a JSON Patch': 'jsonPatchOperationsMax',
   'validation errors told': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
+  'bytes of requests and of writes being decided': 'heldBytesMax',
   'tries of a write that loses races': 'writeAttemptsMax', 'failed log-ins of a user from one address': 'loginFailuresMax', 'failed log-ins of a user, or from an address': 'loginFailuresInAllMax',
 };
 

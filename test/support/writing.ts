@@ -9,12 +9,16 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { follow } from '../../projections/runner.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import type { Event } from '../../src/command/event.ts';
+import type { Subject } from '../../src/command/subject.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
 import type { Metadata, ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { noRules } from '../../src/write-rules.ts';
+import { HeldBytes } from '../../src/write/held-bytes.ts';
+import type { WriteRates } from '../../src/write/writer.ts';
+import { Writers } from '../../src/write/writers.ts';
 import { FakeClock } from './fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';
@@ -29,6 +33,8 @@ export type WritingOptions = {
   readonly lastEventTime?: number;
   /** What is declared at first, instead of `widgets`. */
   readonly type?: ResourceType;
+  /** Of everybody but the user `root`, who is a super administrator. Undefined: nobody is limited. */
+  readonly rates?: WriteRates;
 };
 
 const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
@@ -41,6 +47,7 @@ export class Writing {
   readonly models: ObjectModels;
   readonly clock: FakeClock;
   readonly execute: Execute;
+  readonly held = new HeldBytes();
   readonly #declared: Declared;
 
   private constructor(log: EventLog, { models, clock, declared }: { readonly models: ObjectModels; readonly clock: FakeClock; readonly declared: Declared }, options: WritingOptions) {
@@ -51,7 +58,10 @@ export class Writing {
     let drawn = 0;
     let ids = 0;
     const suffixes = options.suffixes ?? [];
+    const isSuperAdministrator = (subject: Subject): boolean => subject.kind === 'user' && subject.name === 'root';
+    const writers = options.rates && new Writers({ clock, rates: options.rates, isSuperAdministrator });
     this.execute = createWriteDoor({
+      held: this.held, ...(writers === undefined ? {} : { writers }),
       log: options.through?.(log) ?? log,
       reader: models, clock, domain,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },

@@ -8,6 +8,7 @@ import { logStart, streamName, type ExpectedRevision, type LogPosition, type Pro
 import type { WriterLog } from '../../src/write/append.ts';
 import { HeldGuard, type GuardDependencies } from '../../src/write/guard.ts';
 import { Turns } from '../../src/write/turns.ts';
+import { Writer } from '../../src/write/writer.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 
@@ -167,7 +168,9 @@ class World {
 
   #guardOf(node: number): HeldGuard {
     const { fold, turns } = this.#nodes[node]!;
-    const dependencies: GuardDependencies = { log: this.#slow, clock: this.#clock, uuid: () => this.#id(), reader: fold, turns, foldWaitMs: 1_000 };
+    const dependencies: GuardDependencies = {
+      log: this.#slow, clock: this.#clock, uuid: () => this.#id(), reader: fold, turns, writer: new Writer('trusted'), foldWaitMs: 1_000,
+    };
     return new HeldGuard(dependencies, () => metadata);
   }
 

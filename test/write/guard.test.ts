@@ -6,6 +6,7 @@ import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision } from '../../src/log/log.ts';
 import { HeldGuard } from '../../src/write/guard.ts';
 import { Turns } from '../../src/write/turns.ts';
+import { Writer } from '../../src/write/writer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { widget } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
@@ -26,7 +27,7 @@ async function given() {
   const waited: bigint[] = [];
   // Each write is another node's, so none queues behind another.
   const held = (): HeldGuard => new HeldGuard({
-    log, clock, uuid, turns: new Turns(clock), foldWaitMs: 1_000,
+    log, clock, uuid, turns: new Turns(clock), writer: new Writer('trusted'), foldWaitMs: 1_000,
     reader: { position: () => logStart, reached: async (position) => { waited.push(position); return Promise.resolve('reached'); } },
   }, () => metadata);
   const claims = async () => (await log.readStream(guard, { from: streamRevision(0), limit: 100 })).map((event) => decodeEvent(event).event as ClaimEvent);

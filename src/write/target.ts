@@ -1,0 +1,14 @@
+import { expectedOf, type State } from '../command/evolve.ts';
+import { streamName, type ExpectedRevision, type StreamName } from '../log/log.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+
+/** The object a write is about, as it stood when it was looked up. */
+export type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
+
+export function streamOf(type: ResourceType, name: string): StreamName {
+  return streamName(`object:${type.key}/${name}`);
+}
+
+export function baseOf({ stream, state }: Target): { readonly me: StreamName; readonly base: ExpectedRevision } {
+  return { me: stream, base: expectedOf(state) };
+}
