@@ -8,6 +8,7 @@ export class Credentials {
   readonly #sessions = new Map<string, SessionRecord>();
   readonly #tokensByUid = new Map<string, TokenRecord>();
   readonly #sessionsByUid = new Map<string, SessionRecord>();
+  readonly #tokensOf = new Map<string, number>();
   readonly #sessionsOf = new Map<string, Set<string>>();
 
   user(name: string): UserRecord | undefined {
@@ -20,6 +21,10 @@ export class Credentials {
 
   session(uid: string): SessionRecord | undefined {
     return this.#sessionsByUid.get(uid);
+  }
+
+  tokensOf(owner: string): number {
+    return this.#tokensOf.get(owner) ?? 0;
   }
 
   sessionsOf(user: string): readonly string[] {
@@ -36,6 +41,8 @@ export class Credentials {
     if (before !== this.#tokens.get(name)) {
       if (before !== undefined) this.#tokensByUid.delete(before.uid);
       if (after !== undefined) this.#tokensByUid.set(after.uid, after);
+      this.#countTokens(before?.owner, -1);
+      this.#countTokens(after?.owner, 1);
     }
     return changed?.owner;
   }
@@ -51,7 +58,15 @@ export class Credentials {
   }
 
   clear(): void {
-    for (const map of [this.#users, this.#tokens, this.#sessions, this.#tokensByUid, this.#sessionsByUid, this.#sessionsOf]) map.clear();
+    for (const map of [this.#users, this.#tokens, this.#tokensByUid, this.#tokensOf]) map.clear();
+    for (const map of [this.#sessions, this.#sessionsByUid, this.#sessionsOf]) map.clear();
+  }
+
+  #countTokens(owner: string | undefined, change: 1 | -1): void {
+    if (owner === undefined) return;
+    const count = this.tokensOf(owner) + change;
+    if (count === 0) this.#tokensOf.delete(owner);
+    else this.#tokensOf.set(owner, count);
   }
 
   #addSession(session: SessionRecord): void {

@@ -102,6 +102,10 @@ export class PermissionTables implements PermissionReader {
     return this.#credentials.session(uid);
   }
 
+  tokensOf(owner: string): number {
+    return this.#credentials.tokensOf(owner);
+  }
+
   sessionsOf(user: string): readonly string[] {
     return this.#credentials.sessionsOf(user);
   }

@@ -115,7 +115,7 @@ export function composeAccess(parts: AccessParts): Access {
   return {
     authorize, authorizeStanding, authenticator,
     routes: [
-      ...sessionRoutes({ authenticator, permissions, execute, sessions: typeOf(sessionKey), clock }),
+      ...sessionRoutes({ authenticator, permissions, execute, reader: models, sessions: typeOf(sessionKey), clock }),
       ...accountRoutes({ ...ports, domain, registry, verifyPassword: async (...given) => authenticator.verifyPassword(...given) }),
       ...tokenRoutes({ ...ports, domain, registry }),
       ...permissionRoutes({ ...ports, domain, registry, permissions, elsewhere }),

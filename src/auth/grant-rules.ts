@@ -10,6 +10,7 @@ import { notReady, ownersBeyondRights, type TypeOfKind } from './owner-checks.ts
 import type { PermissionReader } from './permission-reader.ts';
 import { platformTypes, roleBindingKey, roleKey } from './types/platform-types.ts';
 import { roleNameOf } from './types/role-binding-type.ts';
+import { TokenQuota } from './token-quota.ts';
 import { broken } from './types/type-members.ts';
 
 const permitted: Judged = { ok: true };
@@ -24,6 +25,7 @@ export type GrantRulesDependencies = { readonly permissions: PermissionReader; r
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
   const strategies = new Map(platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]));
   const superHolders = new SuperHolders(permissions);
+  const tokens = new TokenQuota(permissions);
   return {
     // What a plugin is told may reach its callers, and what the platform is told, a Plugin's status.
     mayName: (subject, type, name) => (subject.kind === 'user' || subject.kind === 'visitor')
@@ -36,7 +38,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       const standing = standingRoleRefusal(change);
       if (standing !== undefined) return standing;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
-      return (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? superHolders.judge(change);
+      return (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? tokens.judge(change) ?? superHolders.judge(change);
     },
   };
 }

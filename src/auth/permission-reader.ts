@@ -22,6 +22,8 @@ export type PermissionReader = {
   user(name: string): UserRecord | undefined;
   token(uid: string): TokenRecord | undefined;
   session(uid: string): SessionRecord | undefined;
+  /** How many tokens of this owner there are. */
+  tokensOf(owner: string): number;
   /** Names of the sessions of a user. */
   sessionsOf(user: string): readonly string[];
   /** Called in the turn of a commit that changed a role, a binding, a user, a token or a session: who may be concerned. */

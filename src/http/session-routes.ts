@@ -9,9 +9,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
-import { passwordLengthMax, sessionLifetimeMs } from '../limits/access.ts';
+import { passwordLengthMax, sessionLifetimeMs, sessionsPerUserMax } from '../limits/access.ts';
 import { nameLengthMax } from '../limits/objects.ts';
 import { userAgentLengthMax } from '../limits/requests.ts';
+import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { storedObject } from '../resource/shown-object.ts';
@@ -23,7 +24,8 @@ import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
 
 export type SessionRoutesDependencies = {
   readonly authenticator: Pick<Authenticator, 'verifyPassword' | 'isValid'>;
-  readonly permissions: Pick<PermissionReader, 'session'>;
+  readonly permissions: Pick<PermissionReader, 'session' | 'sessionsOf'>;
+  readonly reader: Pick<ObjectReader, 'get'>;
   readonly execute: Execute;
   /** The type Session. */
   readonly sessions: ResourceType;
@@ -50,9 +52,31 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
+  await endOldest(verified.user.name, exchange, dependencies);
   const text = tokenOf(outcome);
   const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
   return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
+}
+
+/**
+ * What is too many of a user's sessions once another has begun. Two log-ins at once both look at all that there are then and
+ * end the same ones; between nodes a few more may stay until the next log-in.
+ */
+async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
+  const { permissions, reader, sessions, execute } = dependencies;
+  const names = permissions.sessionsOf(user);
+  if (names.length <= sessionsPerUserMax) return;
+  // Nothing but its end changes a session, so those begun first are of the lowest positions.
+  const begun = names.flatMap((name) => {
+    const stored = reader.get(sessions.key, name);
+    return stored === undefined ? [] : [{ name, stored }];
+  });
+  begun.sort((one, other) => Number(one.stored.position - other.stored.position));
+  const context: WriteContext = { ...contextOf(exchange, 'delete', platform), admitted: 'whole' };
+  for (const { name, stored } of begun.slice(0, Math.max(0, begun.length - sessionsPerUserMax))) {
+    const { metadata: { uid } } = storedObject(stored.bytes);
+    await execute(sessions, { type: 'delete', name, preconditions: { uid } }, context);
+  }
 }
 
 function notLoggedIn(refused: NotAuthenticated): Answer {

@@ -4,7 +4,7 @@ import { test, type Test } from 'tap';
 import type { Authorize } from '../../src/auth/authorize.ts';
 import { createSenderOf } from '../../src/http/sender.ts';
 import { sessionRoutes } from '../../src/http/session-routes.ts';
-import { loginFailuresMax, sessionLifetimeMs } from '../../src/limits/access.ts';
+import { loginFailuresMax, sessionLifetimeMs, sessionsPerUserMax } from '../../src/limits/access.ts';
 import { Accounts } from '../support/accounts.ts';
 import { startEdge } from './edge-server.ts';
 
@@ -19,12 +19,12 @@ const authorize: Authorize = (subject, info) => (subject.kind !== 'visitor' || [
 async function given(t: Test, senderOf = createSenderOf([])) {
   const accounts = await Accounts.open(t);
   await accounts.create(accounts.users, 'jane', { spec: { password } });
-  const { authenticator, permissions, execute, sessions, clock } = accounts;
+  const { authenticator, permissions, execute, sessions, clock, models: reader } = accounts;
   const edge = await startEdge({
     clock, authorize, execute, senderOf,
     authenticate: (authorization, address, cookie) => authenticator.authenticate({ authorization, address, cookie }),
     platformRoutes: [
-      ...sessionRoutes({ authenticator, permissions, execute, sessions, clock }),
+      ...sessionRoutes({ authenticator, permissions, reader, execute, sessions, clock }),
       ...['GET', 'POST'].map((method) => ({ method, path: '/mine', route: () => ({ kind: 'empty' as const, status: 204 as const, headers: [] }) })),
     ],
   });
@@ -214,4 +214,21 @@ test('no line of the log, no event and no object tells a password, a cookie or a
   const told = [JSON.stringify(edge.lines), ...accounts.names(accounts.sessions).map((name) => JSON.stringify(accounts.object(accounts.sessions, name)))];
   for (const { data, metadata } of await accounts.recorded()) told.push(Buffer.from(data).toString(), Buffer.from(metadata).toString());
   for (const hidden of [password, 'a wrong one', secret, csrf]) t.notOk(told.some((text) => text.includes(hidden)), 'not told');
+});
+
+test('the log-in past the most sessions a user may have ends the oldest, however many log in at once', async (t) => {
+  const { accounts, send, session } = await given(t);
+  const first = await session();
+  const second = await session();
+  for (let begun = 2; begun < sessionsPerUserMax; begun += 1) await session();
+  const isGood = async ({ cookie }: { readonly cookie: string }) => (await send('/mine', { headers: { cookie } })).status === 204;
+  t.equal(accounts.permissions.sessionsOf('jane').length, sessionsPerUserMax);
+  t.ok(await isGood(first));
+  const next = await session();
+  t.equal(accounts.permissions.sessionsOf('jane').length, sessionsPerUserMax);
+  t.strictSame([await isGood(first), await isGood(second), await isGood(next)], [false, true, true]);
+  const many = await Promise.all(Array.from({ length: 10 }, async () => session()));
+  t.equal(accounts.permissions.sessionsOf('jane').length, sessionsPerUserMax);
+  t.notOk(await isGood(second));
+  for (const begun of [next, ...many]) t.ok(await isGood(begun));
 });

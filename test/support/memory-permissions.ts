@@ -87,6 +87,10 @@ export class MemoryPermissions implements PermissionReader {
     return this.#sessions.get(uid);
   }
 
+  tokensOf(owner: string): number {
+    return [...this.#tokens.values()].filter((token) => token.owner === owner).length;
+  }
+
   sessionsOf(user: string): readonly string[] {
     return [...this.#sessions.values()].filter((session) => session.user === user).map(({ name }) => name);
   }
