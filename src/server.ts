@@ -27,6 +27,7 @@ import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Metrics, type EventLoopSource } from './http/metrics.ts';
 import { createSenderOf } from './http/sender.ts';
+import { RequestMemory } from './http/request-memory.ts';
 import { createWatchEndpoints } from './http/watch-endpoints.ts';
 import { shutdownMs } from './limits/requests.ts';
 import { listen } from './listen.ts';
@@ -115,7 +116,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
   const http = createHttpServer({
-    ...core.edge, allowedHosts: config.allowedHosts, registry, reader: models, feed: models, execute: core.execute, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
+    ...core.edge, allowedHosts: config.allowedHosts, registry, reader: models, feed: models, execute: core.execute, memory: core.memory, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
     senderOf: createSenderOf(config.trustedProxies),
     authenticate: (authorization, address, cookie) => access.authenticator.authenticate({ authorization, address, cookie }),
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
@@ -185,7 +186,10 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
   return { settled: Promise.resolve() };
 }
 
-type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'hub' | 'leadership' | 'bound'> & { readonly stores: Stores };
+type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'hub' | 'leadership' | 'bound'> & {
+  readonly stores: Stores;
+  readonly memory: RequestMemory;
+};
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
 function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
@@ -206,7 +210,8 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
     : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node will not lead: the lease cannot be read'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
-  return { stores, edge, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
+  const memory = new RequestMemory({ held, writers });
+  return { stores, edge, memory, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
 }
 
 type Stores = {

@@ -8,7 +8,8 @@ export type JsonProblem = {
 };
 
 export type DecodedJson =
-  | { readonly ok: true; readonly value: Json }
+  /** `values`: how many there are in it, itself included. */
+  | { readonly ok: true; readonly value: Json; readonly values: number }
   | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
@@ -32,11 +33,11 @@ export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: numb
   } catch {
     return { ok: false, problem: new Locator(text).problem() };
   }
-  const tally = { keys: 0, forbidden: false };
+  const tally = { keys: 0, values: 0, forbidden: false };
   if (!isClean(value, tally) || tally.forbidden || tally.keys !== scanned.colons) {
     return { ok: false, problem: new Locator(text).problem() };
   }
-  return { ok: true, value };
+  return { ok: true, value, values: tally.values };
 }
 
 /** Equal as JSON: the order of members does not count, the order of elements does. */
@@ -88,7 +89,8 @@ function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; r
 }
 
 /** Counts every key of a parsed tree and notes what is refused. `for in` is the engine's fastest walk of plain objects. */
-function isClean(value: unknown, tally: { keys: number; forbidden: boolean }): value is Json {
+function isClean(value: unknown, tally: { keys: number; values: number; forbidden: boolean }): value is Json {
+  tally.values += 1;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) tally.forbidden = true;
   } else if (Array.isArray(value)) {

@@ -13,7 +13,7 @@ import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
 import { clientAddress } from './client-address.ts';
 import { malformedCondition } from './conditions.ts';
-import { headerOf, type Exchange, type Sender } from './exchange.ts';
+import { headerOf, type Exchange, type Serving, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
@@ -22,7 +22,8 @@ import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './pro
 import { misnamedParameter } from './query-names.ts';
 import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
-import { send, type Edge } from './send.ts';
+import type { RequestMemory } from './request-memory.ts';
+import { send, type Edge, type Recipient } from './send.ts';
 import type { SenderOf } from './sender.ts';
 import type { WatchEndpoints } from './watching.ts';
 
@@ -31,6 +32,7 @@ export type Authenticate = (authorization: string | undefined, address: string, 
 
 export type AppDependencies = Edge & {
   readonly senderOf: SenderOf;
+  readonly memory: RequestMemory;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly generated: GeneratedApi;
@@ -45,6 +47,8 @@ export type AppDependencies = Edge & {
 
 /** The connection of a request that asked to leave HTTP. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
+
+type Served = Recipient & Serving;
 
 /** The order of all requests, top to bottom in `#answer`; decision 2 gives it. */
 export class App {
@@ -66,13 +70,14 @@ export class App {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, upgrade?: Upgrade): Promise<void> {
-    const to = { req, res, requestId: this.#identify(req) };
+    const to: Served = { req, res, requestId: this.#identify(req), hold: undefined };
     try {
       await send(to, await this.#answer(to, upgrade), this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
       await send(to, refusal(problem('internal-error', 'something is broken here; the log has the detail under this request\'s id')), this.#dependencies);
     }
+    to.hold?.served();
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
@@ -84,7 +89,8 @@ export class App {
     return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
   }
 
-  async #answer({ req, res, requestId }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string }, upgrade: Upgrade | undefined): Promise<Answer> {
+  async #answer(to: Served, upgrade: Upgrade | undefined): Promise<Answer> {
+    const { req, res, requestId } = to;
     const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
     const asks = asksForWatch(req, query, upgrade !== undefined);
@@ -104,7 +110,8 @@ export class App {
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
-    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject, sender };
+    const { memory } = this.#dependencies;
+    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject, sender, memory, serving: to };
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 

@@ -88,7 +88,7 @@ export async function patchItem(exchange: Exchange, target: ItemTarget, ports: R
     const detail = media.ok ? `a patch must say in Content-Type that it is ${patchTypes.join(' or ')}` : media.problem.detail;
     return refusal(problem('unsupported-media-type', detail, { headers: ['Accept-Patch', patchTypes.join(', ')] }));
   }
-  const body = await readJson(exchange.req);
+  const body = await readJson(exchange);
   if (!body.ok) return unread(body);
   const patch = decodePatch(media.type, body.value);
   if (!patch.ok) return refusal(patch.problem);
@@ -111,10 +111,10 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
 /** DeleteOptions of a body that may be empty, whatever its media type then says. */
 export async function readDeleteOptions(exchange: Exchange): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
   const media = mediaTypeOf(exchange.req, ['application/json']);
-  const body = await readBody(exchange.req);
+  const body = await readBody(exchange);
   if (!body.ok) return { ok: false, answer: unread(body) };
   if (body.value.length > 0 && !media.ok) return { ok: false, answer: refusal(media.problem) };
-  const json = body.value.length === 0 ? { ok: true, value: {} } as const : decodeBody(body.value);
+  const json = body.value.length === 0 ? { ok: true, value: {} } as const : decodeBody(body.value, exchange);
   if (!json.ok) return { ok: false, answer: unread(json) };
   const options = decodeDeleteOptions(json.value, exchange.query);
   return options.ok ? options : { ok: false, answer: refusal(options.problem) };

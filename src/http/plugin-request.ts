@@ -68,13 +68,14 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
 /** Decoded JSON; undefined without a body, whatever its media type then says. */
-async function bodyOf({ req, method }: Exchange): Promise<Asked> {
+async function bodyOf(exchange: Exchange): Promise<Asked> {
+  const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
-  const body = await readBody(req);
+  const body = await readBody(exchange);
   if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
   if (body.value.length === 0) return { ok: true, body: undefined };
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
-  const json = decodeBody(body.value);
+  const json = decodeBody(body.value, exchange);
   if (json.ok) return { ok: true, body: json.value };
   return { ok: false, answer: json.problem === undefined ? taken : refusal(json.problem) };
 }

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 import { decodeJson, type Json } from '../base/json.ts';
 import { jsonDepthMax, requestBodyBytesMax } from '../limits/requests.ts';
-import { headerOf } from './exchange.ts';
+import { parsedValueBytes } from '../limits/writes.ts';
+import { BodyBuffer } from './body-buffer.ts';
+import { headerOf, type Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 
 export type Body<T> =
@@ -30,45 +32,57 @@ export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): 
   return accepted.includes(type) ? { ok: true, type } : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
 }
 
+/** A request whose body is to be read. */
+export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
+
 /** The whole body, at most `requestBodyBytesMax`. */
-export async function readBody(req: IncomingMessage): Promise<Body<Uint8Array>> {
+export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
+  const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > requestBodyBytesMax) {
     // Node reads what nobody asked for to its end, so that the connection can go on.
     return tooLarge(declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let buffer: BodyBuffer | undefined = new BodyBuffer(declared > 0 ? declared : requestBodyBytesMax);
     let bytes = 0;
     const settle = (body: Body<Uint8Array>): void => {
+      buffer = undefined;
       req.off('close', goneAway);
       resolve(body);
     };
     const goneAway = (): void => { settle({ ok: false, problem: undefined }); };
     req.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= requestBodyBytesMax) chunks.push(chunk);
-      else if (bytes > drainedBytesMax) req.destroy();
-      else settle(tooLarge([]));
+      if (bytes > drainedBytesMax) req.destroy();
+      if (buffer === undefined) return;
+      if (bytes > requestBodyBytesMax) settle(tooLarge([]));
+      else if (memory.hold(reading, buffer.growthFor(chunk))) buffer.add(chunk);
+      else settle(noRoom);
     });
-    req.once('end', () => {
-      const [only] = chunks;
-      settle({ ok: true, value: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks) });
-    });
+    req.once('end', () => { settle({ ok: true, value: buffer?.bytes() ?? empty }); });
     req.once('close', goneAway);
     req.on('error', goneAway);
   });
 }
 
+const empty = Buffer.alloc(0);
+
+const noRoom: Body<never> = {
+  ok: false, problem: problem('too-many-requests', 'too many bytes of requests are being served: try again later', { retryAfterSeconds: 1 }),
+};
+
 /** The whole body as JSON. */
-export async function readJson(req: IncomingMessage): Promise<Body<Json>> {
-  const body = await readBody(req);
-  return body.ok ? decodeBody(body.value) : body;
+export async function readJson(reading: Reading): Promise<Body<Json>> {
+  const body = await readBody(reading);
+  return body.ok ? decodeBody(body.value, reading) : body;
 }
 
-export function decodeBody(bytes: Uint8Array): Body<Json> {
+/** What it was read into is held beside its bytes: a byte of JSON may stand for tens of memory. */
+export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
-  return decoded.ok ? decoded : { ok: false, problem: problem('bad-request', `the body is not acceptable JSON: ${decoded.problem.detail}`) };
+  if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not acceptable JSON: ${decoded.problem.detail}`) };
+  return reading.memory.hold(reading, parsedValueBytes * decoded.values) ? { ok: true, value: decoded.value } : noRoom;
 }
 
 function tooLarge(headers: readonly string[]): Body<never> {

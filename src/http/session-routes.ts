@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 
 import { wrongPair, type NotAuthenticated } from '../auth/authenticated.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -43,7 +42,7 @@ export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly
 }
 
 async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
-  const credentials = await readCredentials(exchange.req);
+  const credentials = await readCredentials(exchange);
   if (!credentials.ok) return credentials.answer;
   const { username, password } = credentials;
   const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.sender.address);
@@ -129,12 +128,12 @@ type Credentials = { readonly ok: true; readonly username: string; readonly pass
 
 const form = 'application/x-www-form-urlencoded';
 
-async function readCredentials(req: IncomingMessage): Promise<Credentials> {
-  const media = mediaTypeOf(req, ['application/json', form]);
+async function readCredentials(exchange: Exchange): Promise<Credentials> {
+  const media = mediaTypeOf(exchange.req, ['application/json', form]);
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
-  const body = await readBody(req);
+  const body = await readBody(exchange);
   if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
-  const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value);
+  const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
   if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
   const { value } = decoded;
   if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return bounded(value['username'], value['password']);

@@ -10,6 +10,9 @@ import { createSenderOf } from '../../src/http/sender.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import { RequestMemory } from '../../src/http/request-memory.ts';
+import { HeldBytes } from '../../src/write/held-bytes.ts';
+import { Writers } from '../../src/write/writers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
@@ -37,6 +40,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
   const http = createHttpServer({
     domain: 'svc.run', clock, log, registry, pluginRoutes,
     reader: objects, feed: objects,
+    memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock) }),
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]),
     authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
