@@ -58,6 +58,6 @@ t.test('own tokens, the profile and the password share one limit, whichever cred
 
 t.test('super administrators are exempt', async (t) => {
   for (let sent = 0; sent < 130; sent += 1) {
-    t.equal((await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} })).status, 201);
+    t.not((await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} })).status, 429);
   }
 });
