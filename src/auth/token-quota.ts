@@ -19,7 +19,7 @@ export class TokenQuota {
 
   /** Undefined for what makes no token. */
   judge({ type, before, after }: DecidedChange): Judged | undefined {
-    if (type !== tokenKey || before !== undefined || after === undefined) return undefined;
+    if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
