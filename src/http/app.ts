@@ -13,7 +13,7 @@ import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
 import { clientAddress } from './client-address.ts';
 import { malformedCondition } from './conditions.ts';
-import { headerOf, type Exchange, type Serving, type Sender } from './exchange.ts';
+import { headerOf, type Exchange, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
@@ -22,7 +22,7 @@ import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './pro
 import { misnamedParameter } from './query-names.ts';
 import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
-import type { RequestMemory } from './request-memory.ts';
+import type { RequestMemory, Serving } from './request-memory.ts';
 import { send, type Edge, type Recipient } from './send.ts';
 import type { SenderOf } from './sender.ts';
 import type { WatchEndpoints } from './watching.ts';

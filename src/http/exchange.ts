@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
-import type { RequestHold, RequestMemory } from './request-memory.ts';
+import type { RequestMemory, Serving } from './request-memory.ts';
 
 /** Who sent a request, as far as the connection and trusted proxies say. */
 export type Sender = {
@@ -27,9 +27,6 @@ export type Exchange = {
   readonly memory: RequestMemory;
   readonly serving: Serving;
 };
-
-/** A request while it is served: what it holds of memory, once it does. */
-export type Serving = { hold: RequestHold | undefined };
 
 /** Aborts when the client goes before its answer has ended. Made on demand: most requests never need it. */
 export function goneSignal(res: ServerResponse): AbortSignal {

@@ -1,9 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
+import type { Subject } from '../command/subject.ts';
 import type { HeldBytes } from '../write/held-bytes.ts';
 import type { Writer } from '../write/writer.ts';
 import type { Writers } from '../write/writers.ts';
-import type { Exchange } from './exchange.ts';
+
+/** A request while it is served: what it holds of memory, once it does. */
+export type Serving = { hold: RequestHold | undefined };
+
+/** What a request is known by here. */
+export type Holding = {
+  readonly res: ServerResponse;
+  readonly subject: Subject;
+  readonly sender: { readonly address: string };
+  readonly serving: Serving;
+};
 
 /** Bounds what requests hold of memory, by user or address and in sum, together with the writes in flight. */
 export class RequestMemory {
@@ -16,7 +27,7 @@ export class RequestMemory {
   }
 
   /** Holds so many bytes more until the request is answered; false, and nothing, where there is no room for them. */
-  hold({ serving, subject, sender, res }: Pick<Exchange, 'serving' | 'subject' | 'sender' | 'res'>, bytes: number): boolean {
+  hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
     return serving.hold.grow(bytes);
   }
