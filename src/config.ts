@@ -79,7 +79,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
   const settings = new Settings(environment, mistakes);
   settings.read('TLS', 'off', tlsProblem);
   for (const name of Object.keys(environment)) {
-    if (environment[name] !== undefined && isUnsupported(name)) mistakes.push(`${name} is not supported by this version yet`);
+    if (environment[name] !== undefined && unsupportedNames.has(name)) mistakes.push(`${name} is not supported by this version yet`);
   }
   const config: Config = {
     host: settings.read('HOST', '127.0.0.1', hostProblem),
@@ -95,8 +95,8 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
     oidc: oidcSettings(environment, settings, mistakes),
-    writesPerUser: settings.count('WRITES_PER_USER', writesPerUserDefault, rateSettingMax),
-    writeBytesPerUser: settings.count('WRITE_BYTES_PER_USER', writeBytesPerUserDefault, rateSettingMax),
+    writesPerUser: Number(settings.read('WRITES_PER_USER', String(writesPerUserDefault), rateProblem)),
+    writeBytesPerUser: Number(settings.read('WRITE_BYTES_PER_USER', String(writeBytesPerUserDefault), rateProblem)),
   };
   return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
 }
@@ -123,12 +123,6 @@ class Settings {
   optional(name: string, problemOf: (value: string) => string | undefined): string | undefined {
     const value = this.read(name, '', problemOf);
     return value === '' ? undefined : value;
-  }
-
-  count(name: string, byDefault: number, max: number): number {
-    const isCount = (value: string): boolean => /^\d{1,16}$/u.test(value) && Number(value) <= max;
-    const problem = `must be a whole number from 0 to ${max.toString()}, is `;
-    return Number(this.read(name, byDefault.toString(), (value) => isCount(value) ? undefined : problem + quote(value)));
   }
 
   oneOf<Value extends string>(name: string, byDefault: Value, values: readonly Value[]): Value {
@@ -181,6 +175,7 @@ class Settings {
   }
 }
 
+const unsupportedNames: ReadonlySet<string> = new Set(['TLS_CERT', 'TLS_KEY']);
 const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL']);
 
 /** All of them or none: a token without an audience to check could have been given to anybody. */
@@ -233,8 +228,12 @@ function allowedHostProblem(value: string): string | undefined {
   return port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && portProblem(port) === undefined) ? undefined : 'whose port is none';
 }
 
-function portProblem(value: string): string | undefined {
-  return /^\d{1,5}$/u.test(value) && Number(value) <= 65_535 ? undefined : `must be a whole number from 0 to 65535, is ${quote(value)}`;
+const portProblem = countProblem(65_535);
+const rateProblem = countProblem(rateSettingMax);
+
+function countProblem(max: number): (value: string) => string | undefined {
+  const isCount = (value: string): boolean => /^\d{1,16}$/u.test(value) && Number(value) <= max;
+  return (value) => isCount(value) ? undefined : `must be a whole number from 0 to ${String(max)}, is ${quote(value)}`;
 }
 
 function byteCountProblem(value: string): string | undefined {
@@ -271,10 +270,6 @@ function tlsProblem(value: string): string | undefined {
   if (value === 'off') return undefined;
   if (value === 'auto' || value === 'files') return `${value} is not supported by this version yet: use off`;
   return `must be off, auto or files, is ${quote(value)}`;
-}
-
-function isUnsupported(name: string): boolean {
-  return name === 'TLS_CERT' || name === 'TLS_KEY';
 }
 
 function isFolder(path: string): boolean {

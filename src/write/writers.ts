@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import { networkOf } from '../base/network-of.ts';
 import type { Subject } from '../command/subject.ts';
 import { writersKnownMax, writersLookedAtMax } from '../limits/writes.ts';
-import { networkOf } from './network.ts';
 import { Allowance, Writer, type WriteRates, type WriterKind } from './writer.ts';
 
 export type WritersDependencies = {
