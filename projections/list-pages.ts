@@ -25,7 +25,7 @@ export class ListPages {
   page(type: TypeKey, result: QueryResult, position: LogPosition): ListPage {
     const { names, total, next, remaining } = result;
     const joined = names.length <= listJoinedObjectsMax ? this.#joined(type, names) : undefined;
-    return { position, total, count: names.length, next, remaining, items: joined ?? this.#slices(type, names) };
+    return { position, total, count: names.length, next, remaining, items: joined ?? (() => this.#slices(type, names)) };
   }
 
   /** Objects one by one, in batches, exactly as they are now however long reading takes. */

@@ -11,6 +11,7 @@ import type { ResourceType } from '../src/resource/resource-type.ts';
 import { stampOf } from '../src/log/event-codec.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
+import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
 import { ListPages } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import type { Fold } from './runner.ts';
@@ -35,6 +36,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #types: (key: TypeKey) => ResourceType | undefined;
   readonly #clock: Clock;
   readonly #onUnindexed: OnUnindexed | undefined;
+  readonly snapshots: SnapshotPlaces;
   readonly #pages: ListPages;
   /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
   readonly #indexes = new Map<TypeKey, Indexed>();
@@ -56,6 +58,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#clock = dependencies.clock;
     this.#onUnindexed = dependencies.onUnindexed;
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
+    this.snapshots = new SnapshotPlaces(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
     this.#position = position;
     this.#events = events;

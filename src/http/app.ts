@@ -11,7 +11,7 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
-import { clientAddress } from './client-address.ts';
+import { networkOf } from '../base/network-of.ts';
 import { malformedCondition } from './conditions.ts';
 import { headerOf, type Exchange, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
@@ -172,12 +172,12 @@ export class App {
   }
 
   /** Undefined for what is no watch of a registered type: a watch of no type finds nothing, as any other request. */
-  #watch({ req, res, requestId, info, query, subject }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+  #watch({ req, res, requestId, info, query, subject, sender }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
     const registration = this.#dependencies.generated.registrationAt(info);
     if (registration === undefined) return undefined;
     if (!registration.serving) return refusal(notYetServing(registration));
-    const request = { type: registration.type, query, subject, address: clientAddress(req), requestId, ...(info.name === undefined ? {} : { name: info.name }) };
+    const request = { type: registration.type, query, subject, address: networkOf(sender.address), requestId, ...(info.name === undefined ? {} : { name: info.name }) };
     if (upgrade === undefined) {
       this.#dependencies.watch.open(request, req, res);
     } else {

@@ -1,23 +1,25 @@
 import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits/lists.ts';
+import { networkOf } from '../base/network-of.ts';
+import { clientOf, type Client } from '../read/client.ts';
 import { SnapshotsExhaustedError, type ListPage } from '../read/objects.ts';
+import type { Place } from '../read/snapshot-places.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
-import type { Exchange } from './exchange.ts';
-import { Holders } from './holders.ts';
+import { goneSignal, type Exchange } from './exchange.ts';
 import { foreignPosition, staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from './problem.ts';
 import { readObject } from './read-object.ts';
 
+type Streamed = { readonly page: Omit<ListPage, 'items'>; readonly items: AsyncIterable<Uint8Array>; readonly place: Place };
+
 /** The generated API of one collection, but for deletion (delete-collection.ts). */
 export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache | undefined;
-  /** The streamed lists: each pins a snapshot of the read model. */
-  readonly #streams = new Holders();
 
   /** Without a cache where not everybody is shown the same: its answers are known by their query alone. */
   constructor(ports: ResourcePorts, cache?: ListCache) {
@@ -41,21 +43,37 @@ export class Collections {
     // Many who ask the same at once share what the first of them has read meanwhile.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
-    for (;;) {
-      const listed = this.#listed(type, request);
-      if (listed === undefined) {
-        const ended = this.#streams.ended();
-        if (ended === undefined) return refusal(problem('too-many-requests', 'too many lists and watches are being read', { retryAfterSeconds: 1 }));
-        await ended;
-        continue;
-      }
-      const { items, ...page } = listed;
+    const listed = this.#ports.reader.list(type.key, request.query);
+    if (listed.items instanceof Uint8Array) return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
+    const place = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
+    return place === undefined ? this.#inTurn(exchange, type, request) : this.#stream(request, listed, place);
+  }
+
+  /** The state has moved on by the time there is a place. */
+  async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
+    const { reader } = this.#ports;
+    const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
+    if (place === undefined) return refusal(tooManyReading);
+    try {
+      return this.#stream(request, reader.list(type.key, request.query), place);
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+  }
+
+  /** What needs no snapshot any more gives its place back at once. */
+  #stream(request: ListRequest, { items, ...page }: ListPage, place: Place): Answer {
+    try {
       if (items instanceof Uint8Array) {
-        this.#streams.wake();
-        return bytesAnswer(this.#joined(request, { ...page, items }, key));
+        place.release();
+        return bytesAnswer(this.#joined(request, { ...page, items }, undefined));
       }
-      this.#streams.begin();
-      return { kind: 'stream', chunks: this.#streamed(request, page, items), holdMsMax: snapshotHoldMsMax };
+      return { kind: 'stream', chunks: this.#streamed(request, { page, items: items(), place }), holdMsMax: snapshotHoldMsMax, place };
+    } catch (error) {
+      place.release();
+      if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
+      throw error;
     }
   }
 
@@ -64,23 +82,13 @@ export class Collections {
     return begun === undefined || this.#ports.reader.isKnown(begun) ? undefined : refusal(foreignPosition(begun));
   }
 
-  /** Undefined when it must be streamed and every snapshot is held. A short answer needs none, so it waits for nobody. */
-  #listed(type: ResourceType, request: ListRequest): ListPage | undefined {
-    try {
-      return this.#ports.reader.list(type.key, request.query);
-    } catch (error) {
-      if (error instanceof SnapshotsExhaustedError) return undefined;
-      throw error;
-    }
-  }
-
   #joined(request: ListRequest, page: Omit<ListPage, 'items'> & { readonly items: Uint8Array }, key: string | undefined): Uint8Array {
     if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined) return this.#cache.keep(key, request, page);
     return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
   }
 
-  /** Reading begins with the first chunk that is asked for; from then on its end, or its abandonment, is told to those who wait. */
-  async *#streamed(request: ListRequest, page: Omit<ListPage, 'items'>, items: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Reading begins with the first chunk that is asked for; its end, or its abandonment, gives the place back. */
+  async *#streamed(request: ListRequest, { page, items, place }: Streamed): AsyncGenerator<Uint8Array> {
     try {
       let before = envelopeHead(request, page, page.position);
       for await (const slice of items) {
@@ -90,7 +98,7 @@ export class Collections {
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);
     } finally {
-      this.#streams.end();
+      place.release();
     }
   }
 
@@ -104,6 +112,12 @@ export class Collections {
     if (!outcome.ok) return written(outcome, { type, ...nameIn(object.value['metadata']) });
     return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome)]);
   }
+}
+
+const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', { retryAfterSeconds: 1 });
+
+function readerOf({ subject, sender }: Exchange): Client {
+  return clientOf(subject, networkOf(sender.address));
 }
 
 /** The name a refused body gave, for the refusal to tell. */

@@ -16,7 +16,7 @@ import { decodeBody, mediaTypeOf, readBody, readJson } from './read-body.ts';
 import { readObject, unread } from './read-object.ts';
 
 /** What a generated API reads by. */
-export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached'>;
+export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'>;
 
 export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
 

@@ -32,6 +32,10 @@ class OwnedReader implements ResourceReader {
     this.#requirements = bound.requirements;
   }
 
+  get snapshots(): ResourceReader['snapshots'] {
+    return this.#reader.snapshots;
+  }
+
   get(type: TypeKey, name: string): StoredObject | undefined {
     const stored = this.#reader.get(type, name);
     return stored !== undefined && identityOf(stored).owner === this.#owner ? stored : undefined;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Clock } from '../base/clock.ts';
+import { streamPieceBytesMax } from '../limits/lists.ts';
 import type { PluginLogger } from '../plugin/plugin.ts';
+import type { Place } from '../read/snapshot-places.ts';
 import { placeOf } from '../resource/request-path.ts';
 import type { Answer } from './answer.ts';
 import type { Problem } from './problem.ts';
@@ -101,7 +103,7 @@ export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId:
   return [...all].flat();
 }
 
-async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
+async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax, place }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
   const timer = holdMsMax === undefined ? undefined : clock.after(holdMsMax, () => {
     log.warn('a streamed answer took too long to be read and was cut off', { requestId, holdMsMax });
     res.destroy();
@@ -110,12 +112,28 @@ async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMa
     // The first chunk is asked for in any case: only what has begun can be abandoned in order.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
-      if (!res.write(chunk)) await drained(res);
+      await sendChunk(res, chunk, place === undefined ? undefined : { place, cutOff: () => { cutOff(res, { requestId, log }); } });
     }
     res.end();
   } finally {
     timer?.cancel();
   }
+}
+
+/** In pieces: a peer that takes one of them has taken something, and keeps its place. */
+async function sendChunk(res: ServerResponse, chunk: Uint8Array, held: { readonly place: Place; readonly cutOff: () => void } | undefined): Promise<void> {
+  for (let start = 0; start < chunk.length; start += streamPieceBytesMax) {
+    if (res.write(chunk.subarray(start, start + streamPieceBytesMax))) continue;
+    held?.place.waits(held.cutOff);
+    await drained(res);
+    held?.place.took();
+    if (res.destroyed) return;
+  }
+}
+
+function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'requestId'> & Pick<Edge, 'log'>): void {
+  log.warn('a streamed answer was not read while others waited and was cut off', { requestId });
+  res.destroy();
 }
 
 /** Resolves when more may be written, or nobody reads any more. */

@@ -17,9 +17,21 @@ export const listSliceObjectsMax = 256;
 export const listSliceBytesMax = 262_144;
 /** Recent list answers kept by query and position. */
 export const listCacheBytesMax = 16_777_216;
-/** Read snapshots held by streamed lists and initial watch states at once; the next one waits its turn. */
+/** Read snapshots held at once; those that clients do not get are for plugins' own lists. */
 export const snapshotsMax = 64;
 /** How long one streamed list may hold its snapshot: LMDB cannot reuse pages freed since. */
 export const snapshotHoldMsMax = 120_000;
 /** A query longer than this is rarely asked twice. */
 export const listCacheQueryLengthMax = 2_048;
+/** Snapshots of clients' long lists and initial watch states at once: in all, of one user, and from one address. Others wait in turn. */
+export const snapshotPlacesMax = 56;
+export const snapshotsPerUserMax = 8;
+export const snapshotsPerAddressMax = 16;
+/** How many may wait for one, in all and of one user (a visitor's address), and how long: past any of it 429. */
+export const snapshotWaitersMax = 1_024;
+export const snapshotWaitersPerUserMax = 128;
+export const snapshotWaitMs = 30_000;
+/** How long a reader may take nothing before it loses its snapshot to one who waits. */
+export const snapshotStallMs = 10_000;
+/** A streamed answer is written in pieces of this size: a peer that takes one has taken something. */
+export const streamPieceBytesMax = 65_536;

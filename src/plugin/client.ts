@@ -89,7 +89,7 @@ class BoundClient {
     const { items, total, position } = this.#dependencies.reader.list(type.key, this.#query(type, query));
     const slices: Buffer[] = [];
     let bytes = 0;
-    for await (const slice of items instanceof Uint8Array ? [items] : items) {
+    for await (const slice of items instanceof Uint8Array ? [items] : items()) {
       bytes += slice.length;
       if (bytes > clientListBytesMax) throw this.#refused('bad-request', `the list is longer than ${String(clientListBytesMax)} bytes: ask for it in smaller pages`);
       if (slice.length > 0) slices.push(Buffer.from(slice));

@@ -2,6 +2,7 @@ import type { LogPosition, StreamRevision } from '../log/log.ts';
 import type { IndexEntry, IndexKey, TypeKey } from '../resource/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
+import type { SnapshotPlaces } from './snapshot-places.ts';
 
 /** Ports of the object read model. All reads are synchronous and see one state: that of `position()`. */
 
@@ -43,12 +44,15 @@ export type ListPage = {
   readonly remaining: number;
   /**
    * The objects' JSON, joined with commas. A short page is there at once; a long one comes in slices, none of which begins or
-   * ends with a comma, read from a snapshot at `position`, released when iteration ends or is abandoned.
+   * ends with a comma, read from a snapshot at `position`. The snapshot is taken by the call, which must be made in the turn
+   * of the list, and released when iteration ends or is abandoned.
    */
-  readonly items: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
 export type ObjectReader = {
+  /** Whoever reads a snapshot for a client has a place here first. */
+  readonly snapshots: SnapshotPlaces;
   /** The position of the last folded event. */
   position(): LogPosition;
   /** Whether the log may have given this position in the epoch it is in: another one's means nothing here. */

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import { watchAheadWaitMs, watchCatchUpSliceBytes, watchCatchUpSliceMs, watchCatchUpUnreadBytesMax } from '../limits/watches.ts';
 import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
-import type { ObjectReader } from '../read/objects.ts';
+import { SnapshotsExhaustedError, type ObjectReader } from '../read/objects.ts';
 import { join } from './audience.ts';
 import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
@@ -93,9 +93,21 @@ export class Replay {
   }
 
   /** The present objects, all as they are at one position, where the watch goes on. */
-  async state(): Promise<void> {
+  async state(signal: AbortSignal): Promise<void> {
+    const place = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
+    if (place === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was given up');
+    if (place === undefined) throw new SnapshotsExhaustedError(this.#source.reader.snapshots.held);
+    try {
+      await this.#state();
+    } finally {
+      place.release();
+    }
+  }
+
+  async #state(): Promise<void> {
     const { plan } = this.#watcher;
     await this.#turn();
+    if (this.#isOver()) return;
     const { position, batches } = this.#source.reader.objects(plan.type.key, initialQuery(plan));
     for await (const objects of batches) {
       for (const object of objects) this.#take({ type: 'ADDED', object, position: undefined });

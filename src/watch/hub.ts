@@ -159,7 +159,7 @@ export class WatchHub {
   /** One that waits for its peer holds no place at the log. */
   async #replay(watcher: Watcher, signal: AbortSignal): Promise<void> {
     const replay = new Replay(watcher, this.#source);
-    if (watcher.cursor === undefined) await replay.state();
+    if (watcher.cursor === undefined) await replay.state(signal);
     while (watcher.state === 'catching-up' && !this.#join(watcher)) {
       await this.#catchUps.add(() => replay.log(signal));
       await replay.drained();

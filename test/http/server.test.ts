@@ -36,10 +36,13 @@ class StreamingReader extends MemoryObjects {
   }
 
   override list(): ListPage {
-    if (this.open >= snapshotsMax) throw new SnapshotsExhaustedError(this.open);
-    this.open += 1;
-    this.mostOpen = Math.max(this.mostOpen, this.open);
-    return { position: logPosition(1n), total: this.#slices, count: this.#slices, next: undefined, remaining: 0, items: this.#items() };
+    const items = (): AsyncIterable<Uint8Array> => {
+      if (this.open >= snapshotsMax) throw new SnapshotsExhaustedError(this.open);
+      this.open += 1;
+      this.mostOpen = Math.max(this.mostOpen, this.open);
+      return this.#items();
+    };
+    return { position: logPosition(1n), total: this.#slices, count: this.#slices, next: undefined, remaining: 0, items };
   }
 
   async *#items(): AsyncGenerator<Uint8Array> {

@@ -51,6 +51,7 @@ export class Door {
       }),
       secrets: { keep: async (_withheld, { uid }) => Promise.resolve({ ok: true, kept: { revision: uid.length - uid.length } }) },
       reader: {
+        snapshots: models.snapshots,
         position: () => models.position(), isKnown: (position) => models.isKnown(position), get: (...call) => models.get(...call), head: (...call) => models.head(...call),
         list: (...call) => models.list(...call), names: (...call) => models.names(...call), objects: (...call) => models.objects(...call), holderOf: (...call) => models.holderOf(...call),
         reached: async (position, options) => {

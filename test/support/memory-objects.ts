@@ -6,6 +6,7 @@ import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from '../../src/
 import { isOfEpoch, logStart, streamName, type EventLog, type LogPosition, type RecordedEvent, type StreamRevision } from '../../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../../src/read/objects.ts';
 import { entryOf } from '../../src/resource/index-definition.ts';
+import { SnapshotPlaces } from '../../src/read/snapshot-places.ts';
 import type { IndexEntry, TypeKey } from '../../src/resource/index-entry.ts';
 import type { ListQuery } from '../../src/resource/list-query.ts';
 import { matches } from '../../src/resource/match.ts';
@@ -17,6 +18,7 @@ type Row = StoredObject & { readonly entry: IndexEntry };
 
 /** The object read model in memory: a map folded from a log, published in the turn it is folded. */
 export class MemoryObjects implements ObjectReader, ChangeFeed {
+  readonly snapshots: SnapshotPlaces;
   readonly #log: EventLog;
   readonly #clock: Clock;
   readonly #types: ReadonlyMap<TypeKey, ResourceType>;
@@ -28,6 +30,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   constructor(log: EventLog, clock: Clock, types: readonly ResourceType[]) {
     this.#log = log;
+    this.snapshots = new SnapshotPlaces(clock);
     this.#clock = clock;
     this.#types = new Map(types.map((type) => [type.key, type]));
   }

@@ -1,0 +1,136 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import {
+  snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersMax, snapshotWaitersPerUserMax, snapshotWaitMs,
+} from '../limits/lists.ts';
+import { accountOf, type Client } from './client.ts';
+
+/** A place among those who read a snapshot. */
+export type Place = {
+  /** The reader waits for its peer; `lost` is called when it has for too long while others wait for a place. */
+  waits(lost: () => void): void;
+  /** The peer has taken something. */
+  took(): void;
+  /** Must be called once, whatever happens. */
+  release(): void;
+};
+
+type Held = { readonly client: Client; waitsSince: number | undefined; lost: () => void };
+type Waiter = { readonly client: Client; settle(place: Place | undefined): void };
+
+/** How often stalled readers are looked for while others wait. */
+const lookMs = 1_000;
+
+/**
+ * Shares out snapshots among clients: so many for a user, for an address and in all. Others wait in turn; a client that has
+ * its share keeps nobody else waiting. A reader that takes nothing for `snapshotStallMs` loses its place to them.
+ */
+export class SnapshotPlaces {
+  readonly #clock: Clock;
+  readonly #held = new Set<Held>();
+  /** Of each user and of each address, how many places they hold, and how many wait. */
+  readonly #users = new Map<string, number>();
+  readonly #addresses = new Map<string, number>();
+  readonly #waitingOf = new Map<string, number>();
+  /** In the order they came. Nobody here could have a place now. */
+  readonly #waiting = new Set<Waiter>();
+  /** Set exactly while somebody waits. */
+  #looking: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** A place if there is one now. */
+  tryTake(client: Client): Place | undefined {
+    return this.#hasRoom(client) ? this.#hold(client) : undefined;
+  }
+
+  /** A place, now or in turn; undefined when too many wait, none came in time, or `signal` aborted. */
+  async take(client: Client, signal?: AbortSignal): Promise<Place | undefined> {
+    const place = this.tryTake(client);
+    if (place !== undefined) return place;
+    const key = accountOf(client);
+    const waiting = this.#waitingOf.get(key) ?? 0;
+    if (this.#waiting.size >= snapshotWaitersMax || waiting >= snapshotWaitersPerUserMax || signal?.aborted === true) return undefined;
+    this.#waitingOf.set(key, waiting + 1);
+    return new Promise((resolve) => {
+      const giveUp = (): void => { waiter.settle(undefined); };
+      const timer = this.#clock.after(snapshotWaitMs, giveUp);
+      const waiter: Waiter = {
+        client,
+        settle: (given) => {
+          timer.cancel();
+          signal?.removeEventListener('abort', giveUp);
+          this.#waiting.delete(waiter);
+          count(this.#waitingOf, key, -1);
+          resolve(given);
+        },
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.add(waiter);
+      this.#looking ??= this.#look();
+    });
+  }
+
+  #hasRoom({ user, address }: Client): boolean {
+    return this.#held.size < snapshotPlacesMax && (this.#addresses.get(address) ?? 0) < snapshotsPerAddressMax
+      && (user === undefined || (this.#users.get(user) ?? 0) < snapshotsPerUserMax);
+  }
+
+  #hold(client: Client): Place {
+    const held: Held = { client, waitsSince: undefined, lost: () => undefined };
+    this.#held.add(held);
+    this.#count(client, 1);
+    return {
+      waits: (lost) => {
+        held.waitsSince = this.#clock.monotonic();
+        held.lost = lost;
+      },
+      took: () => { held.waitsSince = undefined; },
+      release: () => {
+        if (!this.#held.delete(held)) return;
+        this.#count(client, -1);
+        this.#give();
+      },
+    };
+  }
+
+  #count({ user, address }: Client, by: 1 | -1): void {
+    if (user !== undefined) count(this.#users, user, by);
+    count(this.#addresses, address, by);
+  }
+
+  /** Gives what is free to whoever has waited longest and may have it. */
+  #give(): void {
+    for (const waiter of this.#waiting) {
+      if (this.#held.size >= snapshotPlacesMax) return;
+      if (this.#hasRoom(waiter.client)) waiter.settle(this.#hold(waiter.client));
+    }
+  }
+
+  /** A reader that was told loses its place when it releases it. */
+  #look(): Timer {
+    return this.#clock.after(lookMs, () => {
+      const since = this.#clock.monotonic() - snapshotStallMs;
+      let waiters = this.#waiting.size;
+      for (const held of this.#held) {
+        if (waiters === 0) break;
+        if (held.waitsSince === undefined || held.waitsSince > since) continue;
+        waiters -= 1;
+        held.waitsSince = undefined;
+        held.lost();
+      }
+      this.#looking = this.#waiting.size === 0 ? undefined : this.#look();
+    });
+  }
+}
+
+function count(counts: Map<string, number>, key: string, by: 1 | -1): void {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next <= 0) counts.delete(key);
+  else counts.set(key, next);
+}
