@@ -33,8 +33,8 @@ export const watchSocketCloseMs = 5_000;
 export const watchClientFragmentsMax = 64;
 export const watchClientChunksMax = 1_024;
 /**
- * Bytes that all watches and plugins' streams of this node may leave unread together, and those of one user (a visitor's
- * address): past either the one that is furthest behind is cut off. A buffer that several of them share counts once.
+ * Bytes that all watches of this node may leave unread together, and those of one user (a visitor's address): past either
+ * the one that is furthest behind is cut off. A buffer that several of them share counts once.
  */
 export const watchBuffersBytesMax = 268_435_456;
 export const watchUserBuffersBytesMax = 67_108_864;
