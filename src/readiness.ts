@@ -6,13 +6,14 @@ type Step = 'log' | 'read models' | 'plugins';
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   /** In the order they are gone through. */
-  readonly #waiting = new Map<Step, string>([['read models', 'read models are catching up'], ['plugins', 'plugins are starting']]);
+  readonly #waiting = new Map<Step, string | (() => string)>([['read models', 'read models are catching up'], ['plugins', 'plugins are starting']]);
 
   constructor(log: Pick<EventLog, 'state'>) {
     this.#log = log;
   }
 
-  waitFor(step: Step, reason: string): void {
+  /** A reason that changes is given as what tells it. */
+  waitFor(step: Step, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
 
@@ -23,8 +24,9 @@ export class Readiness {
   reasons(): readonly string[] {
     const state = this.#log.state();
     // What it says itself is newer than what was learnt at the last try.
-    const log = state.reachable ? this.#waiting.get('log') : state.reason;
-    const steps = [...this.#waiting].filter(([step]) => step !== 'log').map(([, reason]) => reason);
+    const waiting = [...this.#waiting].map(([step, reason]) => ({ step, reason: typeof reason === 'string' ? reason : reason() }));
+    const log = state.reachable ? waiting.find(({ step }) => step === 'log')?.reason : state.reason;
+    const steps = waiting.filter(({ step }) => step !== 'log').map(({ reason }) => reason);
     return log === undefined ? steps : [`the event log cannot be reached: ${log}`, ...steps];
   }
 }

@@ -38,7 +38,7 @@ export async function serve(): Promise<void> {
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => { eventLoop.know(all); });
   const stopping = new AbortController();
-  const onListening = (url: string): void => { log.info({ url }, 'listening; nothing but probes is served until everything is ready'); };
+  const onListening = (url: string): void => { log.info({ url }, 'listening; probes are answered, the platform once the log has been read, each plugin once it has started'); };
   const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
   stopOnSignal(starting, stopping, { log, flush });
   const server = await starting.catch((error: unknown) => {

@@ -9,6 +9,7 @@ import { ReconcileBound, type Measured } from '../reconcilers/bound.ts';
 import { alwaysLeading, LeaseElector } from '../reconcilers/lease.ts';
 import { Passwords } from './auth/password.ts';
 import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
+import { awaitPlugins } from './await-plugins.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
@@ -53,7 +54,7 @@ import { Writers } from './write/writers.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** What it serves from, the events folded, and the types served once everything had settled. */
+  /** What it serves from, the events folded, and the types served once it was ready. */
   readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
   /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
@@ -70,7 +71,7 @@ export type ServerOptions = {
   readonly onFatal?: (error: Error) => void;
   /** Aborted: a start that still waits for something gives up, and closes what it has opened. */
   readonly signal?: AbortSignal;
-  /** It listens: probes are answered from now on, everything else once the start has resolved. */
+  /** It listens: probes are answered from now on, the platform once the read models have caught up, each plugin once it has started. */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
@@ -95,7 +96,7 @@ class Closers {
   }
 }
 
-/** The one composition root. Resolves once read models have caught up and plugins have settled; rejects with `StartError`. */
+/** The one composition root. Resolves once it is ready: read models have caught up, and plugins have settled or had their time. Rejects with `StartError`. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const closers = new Closers();
   try {
@@ -122,7 +123,6 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
-  await host.loadTypes();
   const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, onFatal });
   // Closed last of these: requests in flight end only once their events are folded.
   closers.add(async () => follower.stop());
@@ -139,6 +139,8 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
     await http.close(shutdownMs / 2);
   });
   onListening?.(url);
+  // Beside the fold: rows of types that are not there yet get their index entries when their indexes are built.
+  void host.loadTypes();
   await startUnless(signal, follower);
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
@@ -148,7 +150,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   readiness.done('read models');
   await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.patiently, reader: models, uuid: randomUUID });
   const { settled } = administer(access, log);
-  await host.start();
+  await awaitPlugins({ host, readiness, clock, log: core.edge.log, signal });
   await installs.open();
   await settled;
   readiness.done('plugins');

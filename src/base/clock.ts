@@ -36,3 +36,13 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
     signal?.addEventListener('abort', finish, { once: true });
   });
 }
+
+/** Resolves once `work` has, or `ms` from now, or when `signal` aborts, whichever is first; rejects as `work` does until then. */
+export async function within(work: Promise<unknown>, { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal }): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([work, delay(clock, ms, AbortSignal.any([over.signal, signal]))]);
+  } finally {
+    over.abort();
+  }
+}

@@ -18,7 +18,7 @@ import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
-import { basicChallenge, logInChallenge, methodNotAllowed, problem } from './problem.ts';
+import { basicChallenge, logInChallenge, methodNotAllowed, problem, type Problem } from './problem.ts';
 import { misnamedParameter } from './query-names.ts';
 import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
@@ -115,11 +115,22 @@ export class App {
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
-  /** What is being loaded anew is told before rights are asked: a rule may name the plugin, whose path this is not for the moment. */
+  /** What is being loaded is told before rights are asked: a rule may name the plugin, whose path this is not for the moment. */
   #refuse(req: IncomingMessage, subject: Subject, info: Request): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
     const plugin = generated.returningAt(info.segments);
-    return plugin === undefined ? refuseAccess(req, subject, authorize, info) : refusal(problem('unavailable', `the plugin ${plugin} is being loaded anew`, { retryAfterSeconds: 1 }));
+    if (plugin !== undefined) return refusal(problem('unavailable', `the plugin ${plugin} is being loaded anew`, { retryAfterSeconds: 1 }));
+    const expected = generated.expected();
+    if (expected.size > 0 && this.#mayCome(info.segments)) return refusal(mayCome(expected));
+    return refuseAccess(req, subject, authorize, info);
+  }
+
+  /** Nothing is there, and a plugin could have something there: a group, a version, a type or a path of its own. */
+  #mayCome(segments: readonly string[]): boolean {
+    const { generated, fixed, pluginRoutes } = this.#dependencies;
+    if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
+    // The platform's routes for groups and versions are there for whatever they name.
+    return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 
   /** A plugin's own routes and sockets, and the platform's, are read whatever a request asks for (decision 6.2). */
@@ -191,6 +202,12 @@ export class App {
 function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly method: string; readonly url: string; readonly rawQuery: string } {
   const query = url.indexOf('?');
   return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
+}
+
+function mayCome(expected: ReadonlySet<string>): Problem {
+  const names = [...expected].filter((name) => name !== '').join(', ');
+  const which = names === '' ? 'plugins' : `the plugins ${names}`;
+  return problem('unavailable', `nothing is served here yet; it may be once ${which} have been loaded`, { retryAfterSeconds: 1 });
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {

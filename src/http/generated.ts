@@ -42,6 +42,17 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.returning(group) : undefined;
   }
 
+  /** Plugins of which it is not known yet what they serve; empty soon after the start, and from then on. */
+  expected(): ReadonlySet<string> {
+    return this.#registry.expected();
+  }
+
+  /** Whether a registered type, or the group or version of one, is what the path names. */
+  isKnown([, group = '', version, plural]: readonly string[]): boolean {
+    if (version !== undefined && plural !== undefined) return this.#registry.byPath(group, version, plural) !== undefined;
+    return this.#registry.all().some(({ type }) => type.group === group && (version === undefined || type.version === version));
+  }
+
   /** Every route of every registered type, served or not. */
   all(): readonly Route[] {
     return this.#registry.all().flatMap(({ type }) => [

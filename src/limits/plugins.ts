@@ -15,6 +15,8 @@ export const yamlAliasesMax = 100;
 export const clientListBytesMax = 96 * 1_048_576;
 /** A plugin with a thousand mistakes need not tell them all at once. */
 export const pluginMessageLengthMax = 8_192;
+/** How long a server that starts is not ready because plugins are still starting: as long as one may take to load. */
+export const pluginsWaitMs = 10_000;
 
 /** Heap of the thread in which an uploaded module runs first: modules and what they build at their top level are a few MiB. */
 export const trialHeapMebibytesMax = 256;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay } from '../base/clock.ts';
+import { delay, within } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import type { IdlePlugin } from '../auth/authorize.ts';
 import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
@@ -13,13 +13,14 @@ import type { IncarnationDependencies } from './incarnation.ts';
 import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
 import { describe } from './load-module.ts';
 import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
+import { loadTogether } from './load-together.ts';
 import type { PackageStore } from './package-store.ts';
 import { PluginFolders, type PluginFoldersDependencies } from './plugin-folders.ts';
 import { PluginObjects } from './plugin-objects.ts';
 import { ProcessListeners } from './process-listeners.ts';
 import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
-import type { Failure } from './plugin-status.ts';
-import { pluginTypeName, type PluginPhase } from './plugin-type.ts';
+import { activitiesOf, isConcerned, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
+import { pluginTypeName } from './plugin-type.ts';
 import type { PluginLogger } from './plugin.ts';
 
 export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
@@ -31,9 +32,6 @@ export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependen
   readonly packages?: PackageStore;
   readonly folders: PluginFoldersDependencies['roots'];
 };
-
-/** How a plugin stands on this node. */
-export type PluginStanding = { readonly name: string; readonly phase: PluginPhase; readonly failure: Failure | undefined };
 
 /**
  * The plugins of this node. `loadTypes` before events are folded, so that rows get their index entries at once; `start` once
@@ -50,6 +48,8 @@ export class PluginHost {
   readonly #listeners: ProcessListeners;
   readonly #routeOwners: RouteOwners = new Map();
   readonly #subscriptions: (() => void)[] = [];
+  readonly #stopping = new AbortController();
+  #opening: Promise<void> = Promise.resolve();
   /** Until `start` changes are only remembered, after `stop` not even that. */
   #isRunning = false;
 
@@ -58,6 +58,7 @@ export class PluginHost {
     const { registry, domain, log, clock, folders: roots } = dependencies;
     const { group, plural } = pluginTypeName(domain);
     this.#dependencies = dependencies;
+    registry.expects(unfound);
     this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
     this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, dependencies, log);
@@ -97,41 +98,62 @@ export class PluginHost {
     return [...typeConflicts(types, plugin, registry), ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners })];
   }
 
-  /** Finds the plugins, runs their modules and registers all their types. A plugin that is switched off is not run. */
+  /**
+   * Finds the plugins, runs the modules of those that are not switched off, and registers the types of those that are soon
+   * loaded, in the order of discovery: of two with one type it is always the same that has it. Each other one follows by itself.
+   */
   async loadTypes(): Promise<void> {
+    this.#opening = this.#open();
+    // Told by `start`, which may be a while away.
+    this.#opening.catch(() => undefined);
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const [{ clock, registry }, { signal }] = [this.#dependencies, this.#stopping];
     this.#listeners.open();
     await this.#folders.open();
     this.#discover();
+    registry.knows(unfound);
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
+    if (signal.aborted) return;
     const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#step.isEnabled(plugin));
-    await Promise.all(wanted.map(async (plugin) => this.#step.load(plugin)));
-    for (const plugin of wanted) this.#step.fail(plugin, plugin.incarnation?.registerTypes());
-    for (const plugin of wanted) if (plugin.own === undefined) this.#step.fail(plugin, plugin.incarnation?.announceRoutes());
+    await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
   /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, keptOff, log } = this.#dependencies;
+    await this.#opening;
+    if (this.#stopping.signal.aborted) return;
+    this.#discover();
     this.#isRunning = true;
     this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }), leadership.subscribe((leads) => { if (leads) this.#lead(); }),
       reconcilers.subscribe((name) => { this.#trouble(name); }));
     this.#folders.follow();
-    this.#discover();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
     await this.settled();
     for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names a plugin that is not there', { name });
+  }
+
+  /** The plugins that have not come to rest, and what each is doing. */
+  starting(): readonly string[] {
+    return activitiesOf(this.#plugins.values());
   }
 
   /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#dependencies.loadMarks.close();
+    this.#stopping.abort();
+    await this.#opening.catch(() => undefined);
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
     const all = [...this.#plugins.values()];
-    for (const plugin of all) plugin.retry?.cancel();
+    for (const plugin of all) plugin.end();
     await this.#folders.close();
     await Promise.all(all.map(async (plugin) => {
       await plugin.running;
+      this.#step.loads.drop(plugin, true);
       await plugin.incarnation?.end();
     }));
     this.#listeners.close();
@@ -174,6 +196,8 @@ export class PluginHost {
     this.#folders.takeIn(name);
     this.#place(plugin);
     this.#plugins.set(name, plugin);
+    // One that comes later is no reason to wait at every path that is not there.
+    if (!this.#isRunning) this.#dependencies.registry.expects(name);
     return plugin;
   }
 
@@ -187,9 +211,7 @@ export class PluginHost {
 
   /** Waits a while for the log to give its package. */
   async #look(plugin: HostedPlugin): Promise<void> {
-    const timeUp = new AbortController();
-    await Promise.race([this.#step.refresh(plugin), delay(this.#dependencies.clock, packageWaitMs, timeUp.signal)]);
-    timeUp.abort();
+    return within(this.#step.refresh(plugin), { clock: this.#dependencies.clock, ms: packageWaitMs, signal: this.#stopping.signal });
   }
 
   #filesChanged(name: string): void {
@@ -226,6 +248,7 @@ export class PluginHost {
   #enqueue(plugin: HostedPlugin): void {
     if (!this.#isRunning) return;
     plugin.isDirty = true;
+    plugin.wake?.();
     plugin.running ??= this.#run(plugin);
   }
 
@@ -251,6 +274,7 @@ export class PluginHost {
       }
     }
     plugin.running = undefined;
+    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.knows(plugin.name);
     this.#tellOthers(plugin);
   }
 
@@ -279,17 +303,4 @@ export class PluginHost {
     if (this.#objects.wish(name) !== undefined) this.#enqueue(this.#known(name));
     else this.#filesChanged(name);
   }
-}
-
-/** One that waits is told of each standstill, one that is to leave only of what is new: it would else be asked for ever by those it asks. */
-function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
-  return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;
-}
-
-function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {
-  return manifest?.dependencies.has(name) === true;
-}
-
-function standingOf({ name, state, failure }: HostedPlugin): PluginStanding {
-  return { name, phase: state, failure };
 }

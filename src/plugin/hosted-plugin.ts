@@ -5,6 +5,7 @@ import type { LifeState } from './life.ts';
 import type { JsonValue } from '../resource/object.ts';
 import type { Manifest } from './manifest.ts';
 import type { PluginFolder } from './plugin-folder.ts';
+import type { Loading } from './plugin-loads.ts';
 import type { Failure } from './plugin-status.ts';
 
 /** Why it failed, and of which files and object: with others it is tried again. */
@@ -25,6 +26,12 @@ export class HostedPlugin {
   /** As last read, and from which files. */
   manifest: Manifest | undefined;
   manifestDigest: string | undefined;
+  /** Its module while it runs, until it is taken or dropped. */
+  loading: Loading | undefined;
+  /** Present while a step waits for its module: has it look at what is wanted now. */
+  wake: (() => void) | undefined;
+  /** No step follows the one in progress. */
+  isOver = false;
   /** What is loaded; present only in states that hold something. */
   incarnation: Incarnation | undefined;
   /** Plugins that what is loaded runs on, until all of it is taken back. Its manifest may name others by then. */
@@ -63,6 +70,13 @@ export class HostedPlugin {
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  /** The host stops: no step of it follows. */
+  end(): void {
+    this.isOver = true;
+    this.retry?.cancel();
+    this.wake?.();
   }
 
   get wasThere(): boolean {

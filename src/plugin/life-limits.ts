@@ -27,3 +27,5 @@ export const packageWaitMs = 2_000;
 /** To find the line of a syntax error: how long the program that looks for it may take, and how many of a plugin's files it reads. */
 export const syntaxCheckMs = 3_000;
 export const syntaxCheckedFilesMax = 1_000;
+/** At the start types are registered in the order of discovery, for which plugins that are loaded wait this long for those that are not. */
+export const loadTogetherMs = 2_000;

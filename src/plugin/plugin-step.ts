@@ -1,10 +1,11 @@
 import type { AppliedObjects } from './applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
-import { Incarnation, type IncarnationDependencies } from './incarnation.ts';
+import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
 import { eraseRetryMs } from './life-limits.ts';
 import { eventFor, life, type Desire, type LifeState, type Transition } from './life.ts';
-import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
+import type { LoadDependencies } from './load-plugin.ts';
 import { dependencyVerdict } from './plugin-dependencies.ts';
+import { PluginLoads } from './plugin-loads.ts';
 import type { PackageRef } from './package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from './plugin-source.ts';
 import type { PluginObjects, PluginWish } from './plugin-objects.ts';
@@ -44,15 +45,17 @@ const stepsMax = 32;
 export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
   readonly #teller: PluginTeller;
+  readonly loads: PluginLoads;
 
   constructor(dependencies: PluginStepDependencies) {
     this.#dependencies = dependencies;
     this.#teller = new PluginTeller(dependencies);
+    this.loads = new PluginLoads(dependencies);
   }
 
   /** Steps until nothing is to be done, and tells how it stands. */
   async settle(plugin: HostedPlugin): Promise<void> {
-    for (let step = 0; step < stepsMax; step += 1) {
+    for (let step = 0; step < stepsMax && !plugin.isOver; step += 1) {
       await this.#refresh(plugin);
       if (!await this.#take(plugin, this.#wanted(plugin))) break;
     }
@@ -60,24 +63,12 @@ export class PluginStep {
     await this.#teller.tell(plugin);
   }
 
-  /** Reads and runs it; nothing is registered yet. */
+  /** Reads and runs it, or has something else looked at first. Nothing is registered yet. */
   async load(plugin: HostedPlugin): Promise<void> {
-    const { files, manifest, failedLoads } = plugin;
-    if (files === undefined || manifest === undefined) return;
+    if (plugin.files === undefined || plugin.manifest === undefined) return;
     plugin.state = 'not-started';
     const fingerprint = this.#fingerprint(plugin);
-    const { folder, digest } = files;
-    const version = folder.bundled && failedLoads === 0 ? undefined : `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
-    const generation = this.#dependencies.objects.wish(plugin.name)?.generation;
-    const load = await loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, generation } }, this.#dependencies);
-    if (load.ok) {
-      plugin.incarnation = new Incarnation({ plugin: plugin.name, bundled: folder.bundled, digest, manifest, loaded: load.loaded }, this.#dependencies);
-      plugin.runsOn = new Set(manifest.dependencies.keys());
-    } else {
-      plugin.failedLoads += 1;
-      this.#dependencies.tellLeftListeners(plugin.name);
-      this.fail(plugin, load.failure, fingerprint);
-    }
+    this.fail(plugin, await this.loads.take(plugin), fingerprint);
   }
 
   /** It is to stay so until its files or its object change. */
@@ -167,6 +158,7 @@ export class PluginStep {
 
   /** One transition; false: there is nothing to be done now. */
   async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
+    if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
     plugin.failure = wanted.failure;
     plugin.isWaiting = wanted.kind === 'wait';
     plugin.isReturning = wanted.kind === 'run' || plugin.isWaiting;
@@ -188,6 +180,7 @@ export class PluginStep {
         this.#dependencies.registry.returns(plugin.name, plugin.groups);
         await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
+        if (plugin.incarnation !== undefined) this.#dependencies.registry.knows(plugin.name);
         return true;
       case 'release':
         return this.#release(plugin, to, wasLeaving);

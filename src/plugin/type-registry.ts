@@ -16,6 +16,8 @@ export class TypeRegistry {
   readonly #byKey = new Map<TypeKey, Registration>();
   /** Groups of plugins that are being loaded anew. */
   readonly #returning = new Map<string, string>();
+  /** Plugins of which it is not known yet what they serve. */
+  readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 
   register(type: ResourceType): Registered {
@@ -54,6 +56,19 @@ export class TypeRegistry {
   /** The plugin of this group, if it is being loaded anew. */
   returning(group: string): string | undefined {
     return this.#returning.get(group);
+  }
+
+  /** Until it `knows` the plugin, what is not there may be the plugin's. */
+  expects(plugin: string): void {
+    this.#expected.add(plugin);
+  }
+
+  knows(plugin: string): void {
+    this.#expected.delete(plugin);
+  }
+
+  expected(): ReadonlySet<string> {
+    return this.#expected;
   }
 
   byPath(group: string, version: string, plural: string): Registration | undefined {

@@ -132,8 +132,8 @@ t.test('a module that never settles fails at the limit, and not before', async (
   const opening = openStage(t, { dataDir: await temporaryFolder(t), extra: [root], clock });
   let isOpen = false;
   void opening.then(() => { isOpen = true; });
-  // Both modules run and the good one has been loaded: only their two timers are left, and one of each folder's files.
-  while ((globalThis as { hangs?: number }).hangs !== 2 || clock.timers !== 5) await new Promise((resolve) => { setImmediate(resolve); });
+  // Both modules run and the good one has been loaded: their two timers are left, one of each folder's files, and the one of those that wait for all.
+  while ((globalThis as { hangs?: number }).hangs !== 2 || clock.timers !== 6) await new Promise((resolve) => { setImmediate(resolve); });
   clock.advance(pluginStartMs - 1);
   await new Promise((resolve) => { setImmediate(resolve); });
   t.notOk(isOpen);
