@@ -68,11 +68,30 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
   const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);
-    return { ...shared, kind: 'deleted', after: undefined };
+    const change: Change = { ...shared, kind: 'deleted', after: undefined };
+    return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
   writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
-  return { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
+  const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
+  return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
+}
+
+type Unregistered = { readonly object: ResourceObject | undefined; readonly previous: Buffer | undefined; readonly known: Known };
+
+/** A plugin may register the type before a watcher is brought up to date with this change: its entries are made when asked for. */
+function withLateEntries(change: Change, { object, previous, known }: Unregistered): Change {
+  return {
+    ...change,
+    get before() {
+      const type = known.type(change.type);
+      return type === undefined || previous === undefined ? undefined : entryBeside(previous, type);
+    },
+    get after() {
+      const type = known.type(change.type);
+      return type === undefined || object === undefined ? undefined : entryOfFact(type.indexes, object);
+    },
+  };
 }
 
 function before(previous: Buffer | undefined, type: ResourceType | undefined): Pick<Change, 'before' | 'previousBytes'> {
