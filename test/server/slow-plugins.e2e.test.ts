@@ -181,7 +181,7 @@ t.test('a plugin is changed while it loads: the newer files are what starts', as
   const server = await begin(t, { slow: slow('slow') });
   await server.until(async () => (await server.standing('slow')).startsWith('not-started Loading'), 100);
   await writeFile(join(server.root, 'slow', 'main.mjs'), quick('slow')['main.mjs'] ?? '');
-  await server.until(async () => await server.status('/apis/slow.example/v1/slow') === 200, 50);
+  await server.until(async () => await server.status('/apis/slow.example/v1/slow') === 200, 2);
   const before = stops.length;
   gates.get('slow')?.open();
   await server.until(async () => Promise.resolve(stops.length > before));
