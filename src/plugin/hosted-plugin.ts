@@ -2,10 +2,10 @@ import type { Timer } from '../base/clock.ts';
 import type { KeptChanges } from './applied-objects.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
+import type { Loading } from './loading.ts';
 import type { JsonValue } from '../resource/object.ts';
 import type { Manifest } from './manifest.ts';
 import type { PluginFolder } from './plugin-folder.ts';
-import type { Loading } from './plugin-loads.ts';
 import type { Failure } from './plugin-status.ts';
 
 /** Why it failed, and of which files and object: with others it is tried again. */

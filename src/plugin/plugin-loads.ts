@@ -1,19 +1,9 @@
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { Incarnation, type IncarnationDependencies } from './incarnation.ts';
-import { loadPlugin, type LoadDependencies, type PluginLoad } from './load-plugin.ts';
-import type { Manifest } from './manifest.ts';
+import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
+import type { Loading } from './loading.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
-
-/** A module that runs, and what came of it until a step of its plugin takes that. */
-export type Loading = {
-  /** Of the files it is loaded from. */
-  readonly digest: string;
-  readonly bundled: boolean;
-  readonly manifest: Manifest;
-  readonly done: Promise<PluginLoad>;
-  isDone: boolean;
-};
 
 export type PluginLoadsDependencies = LoadDependencies & IncarnationDependencies & {
   readonly objects: Pick<PluginObjects, 'wish'>;

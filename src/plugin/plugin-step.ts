@@ -181,7 +181,8 @@ export class PluginStep {
         await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         if (plugin.incarnation !== undefined) this.#dependencies.registry.knows(plugin.name);
-        return true;
+        // Woken while it loads: the host looks at where its files are now before the next step.
+        return plugin.loading === undefined;
       case 'release':
         return this.#release(plugin, to, wasLeaving);
       case 'erase':
