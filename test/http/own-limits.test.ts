@@ -3,7 +3,7 @@ import t from 'tap';
 import { ownTextBytesMax, tokensPerUserMax } from '../../src/limits/access.ts';
 import { startSignedIn } from './signed-in.ts';
 
-const server = await startSignedIn(t, 'bob', 'carol', 'dave');
+const server = await startSignedIn(t, 'bob', 'carol');
 const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
@@ -37,23 +37,6 @@ t.test('what one says of one\'s own tokens is short; administrators may say more
   t.equal((await server.as('admin')('PATCH', path, { metadata: { annotations: text(100_000) } }, merge)).status, 200);
   t.equal((await patch({ spec: { description: 'kept' } })).status, 200, 'what stands there may stay');
   t.equal((await patch({ metadata: { annotations: { n: 'short' } } })).status, 200);
-});
-
-t.test('own tokens, the profile and the password share one limit, whichever credential is shown', async (t) => {
-  const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
-  const statuses: number[] = [];
-  for (let sent = 0; sent < 40; sent += 1) {
-    const of = async (method: string, path: string, body: object, headers = {}) => { statuses.push((await server.as('dave')(method, path, body, headers)).status); };
-    await Promise.all([
-      of('POST', tokens, { metadata: { name: `dave-${String(sent)}` }, spec: {} }),
-      of('PUT', account, { spec: { displayName: `Dave ${String(sent)}` } }),
-      of('PATCH', `${tokens}/dave-0`, { spec: { description: String(sent) } }, merge),
-      of('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} }),
-    ]);
-  }
-  const limited = statuses.filter((status) => status === 429).length;
-  t.ok(limited > 0 && statuses.length - limited >= 100, `${String(limited)} of ${String(statuses.length)} were refused`);
-  t.notOk(statuses.some((status) => status >= 500));
 });
 
 t.test('super administrators are exempt', async (t) => {
