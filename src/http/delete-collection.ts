@@ -5,6 +5,7 @@ import type { WriteContext } from '../command/command.ts';
 import type { Propagation } from '../command/propagation.ts';
 import type { Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
+import { storedObject } from '../resource/shown-object.ts';
 import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeSelection } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
@@ -14,7 +15,8 @@ import { problem, problemOf, type Problem } from './problem.ts';
 
 /**
  * Marks everything the selectors choose, each object through the write door, and answers those now marked (decision 2). It is
- * not atomic: a refusal in the first batch is an answer; a later one can only cut the answer that has begun.
+ * not atomic: a refusal in the first batch is an answer; after that a limit of the caller's ends the list, which says how many
+ * are left, and any other refusal can only cut the answer that has begun.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
   const options = await readDeleteOptions(exchange);
@@ -43,8 +45,11 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   return bytesAnswer(Buffer.concat(whole));
 }
 
-/** The answers of the objects marked together. */
-type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean };
+/** The answers of the objects marked together. `left`: how many are not marked, as the caller's limits end it here. */
+type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
+
+/** `bytes`: undefined when somebody else was faster. */
+type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: Problem };
 
 class RefusedDeletion extends Error {
   readonly problem: Problem;
@@ -73,21 +78,59 @@ class Sweep {
   /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
   async *run(selection: Selection): AsyncGenerator<Batch, undefined> {
     const names = this.#ports.reader.names(this.#type.key, { selection, sort: [], window: { kind: 'all' } });
+    let done = 0;
     for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
       const end = start + deleteCollectionBatchObjectsMax;
-      const marked = await this.#queue.addAll(names.slice(start, end).map((name) => async () => this.#mark(name)));
-      yield { marked: marked.filter((bytes) => bytes !== undefined), more: end < names.length };
+      const outcomes = await this.#markAll(names.slice(start, end));
+      const marked = outcomes.flatMap((outcome) => 'bytes' in outcome && outcome.bytes !== undefined ? [outcome.bytes] : []);
+      done += outcomes.filter((outcome) => 'bytes' in outcome).length;
+      const refused = outcomes.find((outcome) => 'refused' in outcome)?.refused;
+      if (refused === undefined) {
+        yield { marked, more: end < names.length, left: 0 };
+        continue;
+      }
+      if (start === 0 || refused.reason !== 'too-many-requests') throw new RefusedDeletion(told(refused, done, names.length));
+      yield { marked, more: false, left: names.length - done };
+      return undefined;
     }
     return undefined;
   }
 
-  /** Undefined when somebody else was faster. */
-  async #mark(name: string): Promise<Uint8Array | undefined> {
-    const outcome = await this.#ports.execute(this.#type, { type: 'delete', name, preconditions: {}, propagation: this.#propagation }, this.#context);
-    if (outcome.ok) return outcome.bytes;
-    if (outcome.rejection.reason === 'not-found') return undefined;
-    throw new RefusedDeletion(problemOf(outcome.rejection, { kind: this.#type.kind, name }));
+  /** Nothing more is begun after a refusal, and what was begun is over when this is. */
+  async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
+    let isRefused = false;
+    const outcomes = await this.#queue.addAll(names.map((name) => async () => {
+      if (isRefused) return undefined;
+      const outcome = await this.#mark(name);
+      if ('refused' in outcome) isRefused = true;
+      return outcome;
+    }));
+    return outcomes.filter((outcome) => outcome !== undefined);
   }
+
+  async #mark(name: string): Promise<Marked> {
+    const command = { type: 'delete', name, preconditions: {}, propagation: this.#propagation } as const;
+    const context: WriteContext = this.#isMarked(name) ? { ...this.#context, admitted: 'counted' } : this.#context;
+    const outcome = await this.#ports.execute(this.#type, command, context);
+    if (outcome.ok) return { bytes: outcome.bytes };
+    if (outcome.rejection.reason === 'not-found') return { bytes: undefined };
+    return { refused: problemOf(outcome.rejection, { kind: this.#type.kind, name }) };
+  }
+
+  /** Those do not count again: a deletion that is sent again for what is left would never come to it. */
+  #isMarked(name: string): boolean {
+    const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
+    // Only few hold the word, and only those are parsed.
+    if (bytes === undefined) return false;
+    const { buffer, byteOffset, length } = bytes;
+    if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
+    return storedObject(bytes).metadata.deletionTimestamp !== undefined;
+  }
+}
+
+function told(refused: Problem, done: number, chosen: number): Problem {
+  if (done === 0) return refused;
+  return { ...refused, detail: `${refused.detail}; ${String(done)} of ${String(chosen)} objects are marked, send it again for the others` };
 }
 
 async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
@@ -100,13 +143,17 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
 async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches: AsyncIterable<Batch>): AsyncGenerator<Uint8Array> {
   let before = `${JSON.stringify({ apiVersion: type.apiVersion, kind: `${type.kind}List` }).slice(0, -1)},"items":[`;
   let total = 0;
+  let left = 0;
   for await (const batch of batches) {
+    left = batch.left;
     for (const bytes of batch.marked) {
       yield Buffer.concat([Buffer.from(before), bytes]);
       before = ',';
       total += 1;
     }
   }
-  const counts = { metadata: { resourceVersion: reader.position().toString() }, page: 1, size: 0, total, first: true, last: true, hasNext: false, hasPrevious: false, totalPages: 1 };
+  const metadata = { resourceVersion: reader.position().toString(), ...(left === 0 ? {} : { remainingItemCount: left }) };
+  const pages = { page: 1, size: 0, total, first: true, last: left === 0, hasNext: left > 0, hasPrevious: false, totalPages: 1 };
+  const counts = { metadata, ...pages };
   yield Buffer.from(`${total === 0 ? before : ''}],${JSON.stringify(counts).slice(1)}`);
 }

@@ -24,7 +24,7 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
     if (response.status === 429) t.match(response.headers.get('retry-after'), /^[1-9]\d*$/u);
     return response.status;
   };
-  return { clock, send, statusOf };
+  return { clock, server, make, send, statusOf };
 }
 
 test('own tokens, the profile, the password and log-ins share one limit, whichever credential is shown', async (t) => {
@@ -63,3 +63,27 @@ test('what a plugin writes for a caller with its own rights counts for the calle
   clock.advance(500);
   t.equal(await post(100), 201);
 });
+
+for (const [perSecond, status, marked, told] of [[2, 429, 20, '20 of 400 objects are marked'], [30, 200, 300, '"remainingItemCount":100']] as const) {
+  test(`a deletion of 400 objects by a user who may do ${String(10 * perSecond)} writes says what it did`, async (t) => {
+    const { clock, server, make, send } = await given(t, { WRITES_PER_USER: String(perSecond) });
+    await make('roles', { metadata: { name: 'sweeper' }, rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['*'] }] });
+    await make('rolebindings', { metadata: { name: 'dave-sweeps' }, roleRef: { apiGroup: '', kind: 'Role', name: 'sweeper' }, subjects: [{ apiGroup: '', kind: 'User', name: 'dave' }] });
+    const widgets = '/apis/example.com/v1alpha1/widgets';
+    const made = await Promise.all(Array.from({ length: 400 }, async (_, place) => server.call(widgets, {
+      method: 'POST', body: { metadata: { name: `w${String(place)}`, finalizers: ['example.com/stays'] }, spec: { title: 'W' } },
+    })));
+    t.ok(made.every((response) => response.status === 201));
+    const swept = await send(widgets, { method: 'DELETE' });
+    t.equal(swept.status, status);
+    t.match(await swept.text(), new RegExp(told, 'u'));
+    const isMarked = async (): Promise<number> => {
+      const { items } = await (await server.call(widgets)).json() as { readonly items: readonly { readonly metadata: { readonly deletionTimestamp?: string } }[] };
+      return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+    };
+    t.equal(await isMarked(), marked, 'no more and no fewer');
+    clock.advance(10_000);
+    await (await send(widgets, { method: 'DELETE' })).text();
+    t.equal(await isMarked(), Math.min(400, 2 * marked), 'those that are marked do not count again');
+  });
+}
