@@ -225,7 +225,8 @@ function allowedHostProblem(value: string): string | undefined {
   const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
   const isHost = address === undefined ? hostName.test(name) : isIP(address) === 6;
   if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
-  return port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && portProblem(port) === undefined) ? undefined : 'whose port is none';
+  const isPort = port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && portProblem(port) === undefined);
+  return isPort ? undefined : 'whose port is none';
 }
 
 const portProblem = countProblem(65_535);

@@ -1,0 +1,95 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+import t from 'tap';
+
+import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host-stage.ts';
+import { adminAuthorization, startTestServer } from '../../support/start-server.ts';
+
+const own = '/apis/api.headed.example/v1';
+const routes = [
+  `{ method: 'GET', path: '${own}/plain', handler: () => ({ body: { a: 1 }, headers: { etag: '"x"' } }) }`,
+  `{ method: 'GET', path: '${own}/nothing', handler: () => undefined }`,
+  `{ method: 'GET', path: '${own}/fails', handler: () => { throw new Error('no'); } }`,
+  `{ method: 'GET', path: '${own}/events', handler: () => ({ events: (async function* () {
+    yield { data: 1 };
+    await new Promise(() => undefined);
+  })() }) }`,
+  `{ method: 'POST', path: '${own}/written', handler: () => undefined }`,
+].join(', ');
+const plugin = {
+  'plugin.yaml': manifestYaml('headed', { main: 'main.mjs' }),
+  'main.mjs': moduleText('headeds', { group: 'headed.example', more: `routes: [${routes}]` }),
+};
+
+type Head = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bodyBytes: number };
+
+/** A HEAD must end by itself; of a GET, which may go on for ever, only the head is read. */
+async function headOf(method: string, url: string, headers: Readonly<Record<string, string>>): Promise<Head> {
+  return new Promise((resolve, reject) => {
+    const req = request(url, { method, agent: false, headers }, (res) => {
+      let bodyBytes = 0;
+      const answered = (): void => { resolve({ status: res.statusCode ?? 0, headers: res.headers, bodyBytes }); };
+      if (method === 'GET') {
+        answered();
+        res.on('error', () => undefined).destroy();
+        return;
+      }
+      res.on('data', (chunk: Buffer) => { bodyBytes += chunk.length; }).on('end', answered).on('error', reject);
+    });
+    req.on('error', reject).end();
+  });
+}
+
+/** What both must agree on: all but the time, how the body is framed, and the length of what changes by itself. */
+function agreed({ status, headers }: Head, path: string): object {
+  const { date, 'transfer-encoding': framing, 'content-length': length, ...others } = headers;
+  return { status, others, length: path === '/metrics' ? length !== undefined : length };
+}
+
+const credentials: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'as administrator': { authorization: adminAuthorization },
+  'as a visitor': {},
+  'with a wrong password': { authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` },
+};
+type Asked = { readonly query?: string; readonly headers?: Readonly<Record<string, string>> };
+const asked: Readonly<Record<string, Asked>> = {
+  plainly: {},
+  'as a watch': { query: '?watch=true' },
+  'as a wrong watch': { query: '?watch=true&resourceVersion=x' },
+  'as events': { headers: { accept: 'text/event-stream' } },
+  'with a tag': { headers: { 'if-none-match': '*' } },
+  'for another page': { query: '?limit=x' },
+};
+
+/** Every way by every caller; a wrong password once, as guesses are limited. */
+const requests = Object.entries(credentials).flatMap(([who, authorization]) => Object.entries(asked)
+  .filter(([how]) => who !== 'with a wrong password' || how === 'plainly')
+  .map(([how, { query, headers }]) =>
+    ({ how: `${how} ${who}`, query, headers: { ...headers, ...authorization, 'x-request-id': 'same' } })));
+
+t.test('a HEAD is answered with the head of the GET on every route', async (t) => {
+  const plugged = await temporaryFolder(t);
+  await writePlugins(plugged, { headed: plugin });
+  const server = await startTestServer({ environment: { PLUGINS_DIRS: plugged } });
+  t.teardown(async () => server.remove());
+  const widgets = '/apis/example.com/v1alpha1/widgets';
+  for (let place = 0; place < 300; place += 1) {
+    const metadata = { name: `w${String(place)}`, annotations: { long: 'x'.repeat(4_000) } };
+    const body = { metadata, spec: { title: 'x', serial: `s${String(place)}` } };
+    t.equal((await server.call(widgets, { method: 'POST', body })).status, 201);
+  }
+  const { headers } = await headOf('GET', server.url + widgets, credentials['as administrator'] ?? {});
+  t.equal(headers['transfer-encoding'], 'chunked', 'a list that is streamed is among them');
+  const patterns = new Set(server.routes().map(({ pattern }) => pattern.replaceAll(/\{\w+\}/gu, 'w1')));
+  for (const path of ['/metrics', '/login', widgets, `${widgets}/w1`, `${own}/events`]) t.ok(patterns.has(path), path);
+  const unlike: unknown[] = [];
+  for (const path of [...patterns, '/nowhere', `${widgets}/a%2Fb`]) {
+    for (const { how, query = '', headers } of requests) {
+      const url = server.url + path + query;
+      const [get, head] = [await headOf('GET', url, headers), await headOf('HEAD', url, headers)];
+      const [wanted, got] = [agreed(get, path), agreed(head, path)];
+      if (JSON.stringify(wanted) !== JSON.stringify(got) || head.bodyBytes > 0) unlike.push({ path, how, wanted, got });
+    }
+  }
+  t.strictSame(unlike, [], `${String(patterns.size)} paths`);
+  t.match(await (await server.call('/metrics')).text(), /^ledgerplane_watchers 0$/mu, 'no HEAD holds a watch');
+});
