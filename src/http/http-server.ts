@@ -157,7 +157,10 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
   const response = responseOn(socket, req, clock);
   if (response === undefined) return;
   const { res, release } = response;
-  app.serve(req, res, { socket, head, release }).catch((error: unknown) => { cutOff(socket, error, log); });
+  app.serve(req, res, { socket, head, release }).then(() => {
+    // A failure after the release: its answer has no connection.
+    if (res.headersSent && res.socket === null) socket.destroy();
+  }).catch((error: unknown) => { cutOff(socket, error, log); });
 }
 
 type Upgraded = { readonly req: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
