@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { parseByteCount } from './base/byte-count.ts';
+import { allowedHostProblem, isHostName } from './host-names.ts';
 import { nameProblem, subdomainProblem } from './resource/names.ts';
 
 /**
@@ -65,8 +66,6 @@ export class StartError extends Error {
     this.exitCode = options.exitCode;
   }
 }
-
-const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/iu;
 
 /** The process's variables over those of `.env` in `folder`. A variable set to nothing counts as not set. */
 export function readEnvironment(folder: string, variables: Environment): Environment {
@@ -206,7 +205,7 @@ function textProblem(value: string): string | undefined {
 }
 
 function hostProblem(value: string): string | undefined {
-  return isIP(value) !== 0 || hostName.test(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
+  return isIP(value) !== 0 || isHostName(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
 }
 
 /** A range of everybody would let any client name any address; a mapped one would match nothing, as IPv4 is kept as IPv4. */
@@ -219,14 +218,6 @@ function networkProblem(value: string): string | undefined {
   }
   if (Number(prefix) === 0) return 'holds every address: name the proxies only';
   return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
-}
-
-function allowedHostProblem(value: string): string | undefined {
-  const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
-  const isHost = address === undefined ? hostName.test(name) : isIP(address) === 6;
-  if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
-  const isPort = port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && portProblem(port) === undefined);
-  return isPort ? undefined : 'whose port is none';
 }
 
 const portProblem = countProblem(65_535);

@@ -4,6 +4,7 @@ Settings are environment variables, or lines of a .env file in the working direc
 
   HOST                 address to listen on                              127.0.0.1
   PORT                 port to listen on; 0 takes a free one             8090
+  ALLOWED_HOSTS        names that requests may have in Host, name or name:port
   DATA_DIR             folder of the log and the read models             ./data
   DISK_RESERVE         bytes left free of clients' writes, as 512MiB      5 % of the disk, at most 1 GiB
   EVENT_LOG            embedded: (in DATA_DIR), or an esdb://… URL        embedded:

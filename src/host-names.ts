@@ -1,0 +1,16 @@
+import { isIP } from 'node:net';
+
+const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/iu;
+
+export function isHostName(value: string): boolean {
+  return hostName.test(value);
+}
+
+/** What is wrong with a name that requests may have in `Host`, with or without a port; undefined when nothing is. */
+export function allowedHostProblem(value: string): string | undefined {
+  const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
+  const isHost = address === undefined ? isHostName(name) : isIP(address) === 6;
+  if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
+  const isPort = port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && Number(port) <= 65_535);
+  return isPort ? undefined : 'whose port is none';
+}
