@@ -10,8 +10,8 @@ import { isIP, SocketAddress } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
+import { allowedHostProblem, isHostName } from './base/host-names.ts';
 import { parseByteCount } from './base/byte-count.ts';
-import { allowedHostProblem, isHostName } from './host-names.ts';
 import { nameProblem, subdomainProblem } from './resource/names.ts';
 
 /**
