@@ -64,12 +64,7 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   const connection = await connect(options, surroundings);
   const path = [...objectPath(connection), name];
   const change: Call = { method: 'PATCH', path, body: { spec: { enabled } } };
-  let plugin = enabled ? await connection.client.find(change) : await connection.client.send(change);
-  if (enabled && plugin !== undefined && isUnfinished(plugin)) {
-    // It was enabled all along: only a change of the object makes the server load its files once more.
-    await connection.client.send({ ...change, body: { spec: { enabled: false } } });
-    plugin = await connection.client.find(change);
-  }
+  let plugin = enabled ? await askToRun(change, connection) : await connection.client.send(change);
   if (plugin === undefined) throw failed(howItComesBack(name, connection));
   const deadline = clock.monotonic() + startedWaitMs;
   while (plugin !== undefined && !(isObserved(plugin) && (phases.includes(phaseOf(plugin)) || isKeptOff(plugin)))) {
@@ -158,6 +153,15 @@ function phaseOf(plugin: Json): string {
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
+}
+
+/** Undefined: there is no such plugin. */
+async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
+  const plugin = await client.find(change);
+  if (plugin === undefined || !isUnfinished(plugin)) return plugin;
+  // It was enabled all along: only a change of the object makes the server load its files once more.
+  await client.send({ ...change, body: { spec: { enabled: false } } });
+  return client.find(change);
 }
 
 /** The server ended while it loaded these files, and loads them no more. */

@@ -15,12 +15,11 @@ const unheard: PluginLogger = { debug: () => undefined, info: () => undefined, w
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
   // Keeps the thread alive while the module waits for something: never to settle is then past the time limit.
-  const waiting = setInterval(() => undefined, 60_000);
+  parentPort?.on('message', () => undefined);
   openDoor();
   await runModule(trialOf, { name, domain, log: unheard }).catch(() => undefined);
   // What the module left in the queues of this turn runs before the trial ends well.
   await nextTurn();
-  clearInterval(waiting);
   parentPort?.postMessage('loaded');
 }
 

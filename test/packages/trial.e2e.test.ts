@@ -36,11 +36,11 @@ t.test('an uploaded module that would hold or end the process is refused, and th
   t.teardown(async () => server.remove());
   t.match(await upload(server, 'install', tellerPackage('1.0.0')), { status: 201 });
   for (const [what, { module, detail }] of Object.entries(fatal)) {
-    let isRefused = false;
-    const upgrading = upload(server, 'teller/upgrade', tellerPackage('2.0.0', { module })).finally(() => { isRefused = true; });
+    const refused = new AbortController();
+    const upgrading = upload(server, 'teller/upgrade', tellerPackage('2.0.0', { module })).finally(() => { refused.abort(); });
     let answered = 0;
     // Each answer shows that the event loop turned while the module ran.
-    while (!isRefused) if ((await server.call(tellerVersionPath)).status === 200) answered += 1;
+    while (!refused.signal.aborted) if ((await server.call(tellerVersionPath)).status === 200) answered += 1;
     t.match(await upgrading, { status: 422, detail }, what);
     t.ok(answered > 1, `${what}: others are answered meanwhile`);
     t.match(await upload(server, 'install', tellerPackage('1.0.0', { name: 'other', group: 'other.example.com', module })), { status: 422, detail }, `${what}, installed`);
