@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/iu;
 
 export function isHostName(value: string): boolean {
@@ -9,7 +7,7 @@ export function isHostName(value: string): boolean {
 /** What is wrong with a name that requests may have in `Host`, with or without a port; undefined when nothing is. */
 export function allowedHostProblem(value: string): string | undefined {
   const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
-  const isHost = address === undefined ? isHostName(name) : isIP(address) === 6;
+  const isHost = address === undefined ? isHostName(name) : URL.canParse(`http://[${address}]/`);
   if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
   const isPort = port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && Number(port) <= 65_535);
   return isPort ? undefined : 'whose port is none';
