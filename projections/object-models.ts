@@ -169,27 +169,37 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return () => { this.#listeners.delete(listener); };
   }
 
-  apply(batch: readonly RecordedEvent[]): void {
-    const last = batch.at(-1);
-    if (last === undefined) return;
+  apply(batch: readonly RecordedEvent[]): number {
     const identity = this.#identity();
     const known = { rows: this.#tables, type: this.#types, identity };
-    const stamp = latestStamp(batch, this.#stamp);
-    const time = stamp === this.#stamp ? this.#time : Date.parse(stamp);
-    const events = this.#events + batch.length;
-    let changes: Change[] = [];
+    const slices = new Slices(this.#clock);
+    const changes: Change[] = [];
+    let [folded, stamp, time] = [0, this.#stamp, this.#time];
     this.#tables.commit((writer: Writer) => {
-      changes = batch.map((recorded) => foldEvent(recorded, writer, known)).filter((change) => change !== undefined);
-      writer.putCheckpoint({ ...identity, position: last.position, eventId: last.id, events, time });
+      for (const recorded of batch) {
+        const change = foldEvent(recorded, writer, known);
+        if (change !== undefined) changes.push(change);
+        stamp = laterStamp(recorded, stamp);
+        folded += 1;
+        // An index function may take a millisecond for each object: what is left of the batch is another transaction's.
+        if (slices.isOver()) break;
+      }
+      const last = batch[folded - 1];
+      if (last === undefined) return;
+      if (stamp !== this.#stamp) time = Date.parse(stamp);
+      writer.putCheckpoint({ ...identity, position: last.position, eventId: last.id, events: this.#events + folded, time });
     });
+    const position = batch[folded - 1]?.position;
+    if (position === undefined) return 0;
     for (const change of changes) this.#index(change);
-    this.#position = last.position;
-    this.#events = events;
+    this.#position = position;
+    this.#events += folded;
     this.#stamp = stamp;
     this.#time = time;
-    const published: ChangeBatch = { changes, position: last.position };
+    const published: ChangeBatch = { changes, position };
     for (const listener of this.#listeners) listener(published);
     this.#settleWaiters();
+    return folded;
   }
 
   /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them, with what they lack. */
@@ -253,11 +263,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 
 /** Times in one form of one length are in order as texts are. Another form is nothing this program writes, and counts for nothing. */
-function latestStamp(batch: readonly RecordedEvent[], before: string): string {
-  let latest = before;
-  for (const recorded of batch) {
-    const stamp = stampOf(recorded);
-    if (stamp > latest && stampForm.test(stamp)) latest = stamp;
-  }
-  return latest;
+function laterStamp(recorded: RecordedEvent, before: string): string {
+  const stamp = stampOf(recorded);
+  return stamp > before && stampForm.test(stamp) ? stamp : before;
 }

@@ -12,8 +12,11 @@ export type Fold = {
   identity(): LogIdentity;
   /** Forgets all that is folded. */
   clear(): void;
-  /** Folds at most `projectionBatchEventsMax` events in one transaction. Synchronous, so that no reader sees half of it. */
-  apply(batch: readonly RecordedEvent[]): void;
+  /**
+   * Folds the events of a batch, at most `projectionBatchEventsMax`, in one transaction, until its slice of time is over:
+   * at least the first. Returns how many. Synchronous, so that no reader sees half of it.
+   */
+  apply(batch: readonly RecordedEvent[]): number;
 };
 
 /** The read models were made from another log, or from more of it than there is: only the operator can say which is right. */
@@ -57,16 +60,16 @@ export async function follow(log: EventLog, fold: Fold, signal: AbortSignal): Pr
 }
 
 async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'yield' | 'at-once'): Promise<void> {
-  for (let start = 0; start < batch.length; start += projectionBatchEventsMax) {
-    apply(fold, start === 0 && batch.length <= projectionBatchEventsMax ? batch : batch.slice(start, start + projectionBatchEventsMax));
-    // Requests go on being answered while a long log is folded.
-    if (pace === 'yield') await new Promise((resolve) => { setImmediate(resolve); });
+  for (let start = 0; start < batch.length;) {
+    start += apply(fold, start === 0 && batch.length <= projectionBatchEventsMax ? batch : batch.slice(start, start + projectionBatchEventsMax));
+    // Requests go on being answered while a long log is folded, or a slow index function called.
+    if (pace === 'yield' || start < batch.length) await new Promise((resolve) => { setImmediate(resolve); });
   }
 }
 
-function apply(fold: Fold, batch: readonly RecordedEvent[]): void {
+function apply(fold: Fold, batch: readonly RecordedEvent[]): number {
   try {
-    fold.apply(batch);
+    return fold.apply(batch);
   } catch (error) {
     throw new FoldError(error);
   }

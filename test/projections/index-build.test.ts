@@ -7,6 +7,7 @@ import type { ListQuery } from '../../src/resource/list-query.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { collect, create, merge, remove, widgetType } from '../support/given.ts';
+import { turnsOf } from '../support/turns.ts';
 import { shown, Writing } from '../support/writing.ts';
 
 const objects = 400;
@@ -40,22 +41,9 @@ function serialOf(object: ResourceObject): string {
   return String((object['spec'] as Readonly<Record<string, unknown>> | undefined)?.['serial']);
 }
 
-/** Counts turns of the event loop until `work` is settled, and the most time that passed within one. */
-async function turnsOf(writing: Writing, work: Promise<unknown>): Promise<{ readonly turns: number; readonly longestMs: number }> {
-  let [turns, longestMs, isDone] = [0, 0, false];
-  const over = work.finally(() => { isDone = true; });
-  for (let before = writing.clock.monotonic(); !isDone; before = writing.clock.monotonic()) {
-    await nextTurn();
-    turns += 1;
-    longestMs = Math.max(longestMs, writing.clock.monotonic() - before);
-  }
-  await over;
-  return { turns, longestMs };
-}
-
 test('a build gives way by time, however few objects that is', async (t) => {
   const { writing, slow } = await given(t);
-  const { turns, longestMs } = await turnsOf(writing, writing.declare(slow));
+  const { turns, longestMs } = await turnsOf(writing.clock, writing.declare(slow));
   t.ok(longestMs <= 2 * sliceMs, `${String(longestMs)} ms in one turn`);
   t.ok(turns >= objects * costMs / (2 * sliceMs), `${String(turns)} turns`);
   t.equal(writing.models.names(slow.key, bySerial(slow)).length, objects);
