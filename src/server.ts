@@ -169,6 +169,7 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 
 function metricsOf({ stores: { disk, models, registry, eventLog, resubscriptions }, hub, leadership, bound }: Core, { readiness, eventLoop, pluginRoutes }: { readonly readiness: Readiness; readonly eventLoop: EventLoopSource | undefined; readonly pluginRoutes: Plugins['pluginRoutes'] }): Metrics {
   return new Metrics({
+    streamBufferBytes: () => hub.outboxes.budget.bytes,
     position: () => models.position(), watchers: () => hub.size, pluginStreams: () => pluginRoutes.streams(), isReady: () => readiness.reasons().length === 0,
     isLogReachable: () => eventLog.state().reachable, isLeader: () => leadership.isLeader(), resubscriptions, eventLoop, disk,
     controllers: () => bound.controllers(),

@@ -8,6 +8,8 @@ export type MetricSources = {
   /** Position of the last folded event. */
   readonly position: () => bigint;
   readonly watchers: () => number;
+  /** What watches and plugins' streams hold for peers that have not read it. */
+  readonly streamBufferBytes: () => number;
   /** Server-sent events and WebSockets that plugins have open. */
   readonly pluginStreams: () => readonly StreamCount[];
   /** Objects by type. */
@@ -88,7 +90,7 @@ export class Metrics {
     if (this.#sources.eventLoop !== undefined) measureEventLoop(this.#sources.eventLoop, { Counter, Gauge, registers });
     this.#openControllers({ Counter, Gauge, registers });
     measureDisk(this.#sources.disk, { Gauge, registers });
-    measureStreams(this.#sources.pluginStreams, { Gauge, registers });
+    measureStreams(this.#sources, { Gauge, registers });
     return registry;
   }
 
@@ -113,7 +115,15 @@ export class Metrics {
 
 type Measures = Pick<typeof Prometheus, 'Counter' | 'Gauge'> & { readonly registers: Registry[] };
 
-function measureStreams(pluginStreams: MetricSources['pluginStreams'], { Gauge, registers }: Pick<Measures, 'Gauge' | 'registers'>): void {
+type StreamSources = Pick<MetricSources, 'pluginStreams' | 'streamBufferBytes'>;
+
+function measureStreams(sources: StreamSources, { Gauge, registers }: Pick<Measures, 'Gauge' | 'registers'>): void {
+  const { pluginStreams, streamBufferBytes } = sources;
+  new Gauge({
+    name: 'ledgerplane_stream_buffer_bytes', registers,
+    help: 'Bytes that watches and streams of plugins hold in memory because their clients have not read them.',
+    collect() { this.set(streamBufferBytes()); },
+  });
   new Gauge({
     name: 'ledgerplane_plugin_streams', help: 'Server-sent events and WebSockets that plugins have open.', labelNames: ['plugin', 'transport'], registers,
     collect() {

@@ -39,9 +39,10 @@ export type Watched = { readonly type: ResourceType; readonly name: string | und
  * ever waited for; the others read the log at their own pace until they can join.
  */
 export class WatchHub {
+  /** What peers have not read: of all watches, and of the streams of plugins. */
+  readonly outboxes: Outboxes;
   readonly #dependencies: WatchHubDependencies;
   readonly #source: CatchUpSource;
-  readonly #outboxes: Outboxes;
   readonly #audiences = new Audiences();
   readonly #recent: RecentChanges;
   /** Every watcher that is not closed. */
@@ -57,7 +58,7 @@ export class WatchHub {
   constructor(dependencies: WatchHubDependencies) {
     const { feed, reader, log, clock } = dependencies;
     this.#dependencies = dependencies;
-    this.#outboxes = dependencies.outboxes ?? new Outboxes(clock);
+    this.outboxes = dependencies.outboxes ?? new Outboxes(clock);
     this.#position = reader.position();
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
@@ -84,7 +85,7 @@ export class WatchHub {
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
-    const watcher = new Watcher(plan, sink, { now, cursor, outboxes: this.#outboxes, onClosed: (closed) => { this.#forget(closed); } });
+    const watcher = new Watcher(plan, sink, { now, cursor, outboxes: this.outboxes, onClosed: (closed) => { this.#forget(closed); } });
     this.#watchers.add(watcher);
     if (!this.#join(watcher)) void this.#catchUp(watcher);
     return watcher;

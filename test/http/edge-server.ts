@@ -13,6 +13,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { RequestMemory } from '../../src/http/request-memory.ts';
 import { HeldBytes } from '../../src/write/held-bytes.ts';
 import { Writers } from '../../src/write/writers.ts';
+import { Outboxes } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
@@ -30,6 +31,7 @@ export type LogLine = { readonly level: string; readonly message: string; readon
 /** The HTTP edge alone, over read models in memory; `Authorization: admin` is the super administrator. */
 export async function startEdge(overrides: Partial<HttpDependencies> & { readonly clock?: Clock } = {}) {
   const clock = overrides.clock ?? new FakeClock();
+  const outboxes = new Outboxes(clock);
   const lines: LogLine[] = [];
   const line = (level: string) => (message: string, fields: Readonly<Record<string, unknown>> = {}) => { lines.push({ level, message, fields }); };
   const log: PluginLogger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
@@ -48,7 +50,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
     readiness: () => [],
     version: '1.2.3',
-    metrics: new Metrics({ position: () => 0n, watchers: () => 0, disk: { freeBytes: 0, reserveBytes: 0 }, pluginStreams: () => pluginRoutes.streams(), objects: () => [], isReady: () => true, isLogReachable: () => true, isLeader: () => true, resubscriptions: () => 0, controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }] }),
+    metrics: new Metrics({ position: () => 0n, watchers: () => 0, streamBufferBytes: () => outboxes.budget.bytes, disk: { freeBytes: 0, reserveBytes: 0 }, pluginStreams: () => pluginRoutes.streams(), objects: () => [], isReady: () => true, isLogReachable: () => true, isLeader: () => true, resubscriptions: () => 0, controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }] }),
     ...overrides,
   });
   await new Promise<void>((resolve) => { http.server.listen(0, '127.0.0.1', resolve); });

@@ -19,6 +19,7 @@ void test('the super administrator reads the node\'s metrics as Prometheus does,
   t.match(text, /^ledgerplane_leader 1$/mu);
   t.match(text, /^ledgerplane_log_reachable 1$/mu);
   t.match(text, /^ledgerplane_watchers 0$/mu);
+  t.match(text, /^ledgerplane_stream_buffer_bytes 0$/mu);
   t.match(text, /^ledgerplane_position [1-9]\d*$/mu);
   t.match(text, /^process_resident_memory_bytes /mu);
 });
