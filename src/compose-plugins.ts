@@ -56,7 +56,7 @@ export function composePlugins(parts: PluginParts): Plugins {
   const ownOf = (plugin: string, requestId: string): ClientBinding =>
     ({ authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
   const pluginRoutes = new PluginRoutes({
-    clock: edge.clock, log: edge.log, loggerOf, allows: (subject, request) => authorize(subject, request).allowed,
+    outboxes: hub.outboxes, clock: edge.clock, log: edge.log, loggerOf, allows: (subject, request) => authorize(subject, request).allowed,
     clientsOf: (plugin, { subject, requestId, sender: { address } }) => {
       const own = ownOf(plugin, requestId);
       const cause = { ...own.cause, ...(address === '' ? {} : { address }) };

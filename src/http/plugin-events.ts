@@ -2,16 +2,22 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
 import type { Clock } from '../base/clock.ts';
-import { watchKeepAliveMs, watchStreamEndMs } from '../limits/watches.ts';
+import { watchKeepAliveMs } from '../limits/watches.ts';
+import { Frames } from '../watch/frames.ts';
+import type { Outbox } from '../watch/outbox.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
-import { streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding } from './plugin-streams.ts';
+import {
+  crowdedOut, forgettingEndings, streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding,
+} from './plugin-streams.ts';
 import { thrownMessage } from './thrown.ts';
-import { drainOf } from './watch-stream.ts';
+import { StreamConnection } from './watch-stream.ts';
 
 const keepAlive = Buffer.from(':\n\n');
 
 export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly res: ServerResponse;
+  /** By what its client's share is counted. */
+  readonly account: string;
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
   readonly streams: OpenStreams;
@@ -33,6 +39,8 @@ export class EventStream implements OpenStream {
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];
   readonly #parts: EventStreamParts;
+  /** Events that the connection has not taken. */
+  readonly #outbox: Outbox;
   #isOver = false;
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
@@ -47,29 +55,32 @@ export class EventStream implements OpenStream {
     this.request = parts.request;
     this.#parts = parts;
     this.#wroteAt = parts.clock.monotonic();
-    parts.streams.add(this);
+    const { res, account, streams } = parts;
+    const onOverflow = (): void => { this.end(crowdedOut); };
+    this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
+    streams.add(this);
     // A connection that is reset while it is written to says so by its close.
-    parts.res.on('error', () => undefined).once('close', () => { this.#over(); });
+    res.on('error', () => undefined).once('close', () => {
+      this.#over();
+      this.#outbox.gone();
+    });
     void this.#run();
   }
 
   beat(now: number): void {
-    const { res } = this.#parts;
     if (this.#unreadSince !== undefined && now - this.#unreadSince >= pluginStreamUnreadMs) {
       this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
-    } else if (res.writableLength === 0 && now - this.#wroteAt > watchKeepAliveMs - streamBeatMs) {
-      res.write(keepAlive);
+    } else if (this.#outbox.unreadBytes === 0 && now - this.#wroteAt > watchKeepAliveMs - streamBeatMs) {
+      this.#outbox.push(new Frames(keepAlive));
       this.#wroteAt = now;
     }
   }
 
   /** Cleanly: only whole events were sent, and a browser asks again after the last one's id. */
-  end(_ending: StreamEnding): void {
+  end({ reason }: StreamEnding): void {
     if (!this.#over()) return;
-    const { res, clock } = this.#parts;
-    res.end();
-    const timer = clock.after(watchStreamEndMs, () => { res.destroy(); });
-    res.once('close', () => { timer.cancel(); });
+    const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
+    this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.res.end(); } });
   }
 
   async #run(): Promise<void> {
@@ -84,14 +95,15 @@ export class EventStream implements OpenStream {
         break;
       }
       this.#wroteAt = clock.monotonic();
-      if (!res.write(frame.bytes)) await this.#drained();
+      this.#outbox.push(new Frames(frame.bytes));
+      if (this.#outbox.unreadBytes >= res.writableHighWaterMark) await this.#drained();
     }
     this.end({ reason: 'done', detail: 'the events have ended' });
   }
 
   async #drained(): Promise<void> {
     this.#unreadSince = this.#parts.clock.monotonic();
-    await drainOf(this.#parts.res);
+    await this.#outbox.drained();
     this.#unreadSince = undefined;
     // A reader as fast as the plugin would otherwise keep everybody else waiting.
     await setImmediate();

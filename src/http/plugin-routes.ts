@@ -1,7 +1,9 @@
 import type { Subject } from '../command/subject.ts';
 import { pluginRouteMs } from '../limits/plugins.ts';
 import type { Endpoints, RouteEndpoint, RouteMounts, SocketEndpoint } from '../plugin/endpoints.ts';
+import { accountOf, clientOf } from '../read/client.ts';
 import type { Allows } from '../watch/guard.ts';
+import type { Outboxes } from '../watch/outbox.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { abandon, EventStream } from './plugin-events.ts';
@@ -20,6 +22,8 @@ import { thrownText } from './thrown.ts';
 export type PluginRoutesDependencies = CallPorts & {
   /** Whether what was authorized would be so now, and its credential counts. */
   readonly allows: Allows;
+  /** What readers have not taken: the watches' own, so that the bounds hold in sum. */
+  readonly outboxes: Outboxes;
 };
 
 type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
@@ -41,7 +45,7 @@ export class PluginRoutes implements RouteMounts {
 
   constructor(dependencies: PluginRoutesDependencies) {
     this.#dependencies = dependencies;
-    this.#streams = new OpenStreams(dependencies.clock);
+    this.#streams = new OpenStreams(dependencies.clock, dependencies.outboxes);
   }
 
   /** Its paths answer 503 from now on, until they are mounted. Throws as `mount` does. */
@@ -149,7 +153,7 @@ export class PluginRoutes implements RouteMounts {
 
   /** From here on there is no time limit: it ends with its events, its caller, its plugin or its rights. */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
-    const { res, method, requestId, subject, info: request } = exchange;
+    const { res, method, requestId, subject, sender, info: request } = exchange;
     const { mount } = route;
     const refused = res.closed ? undefined : this.#streams.refusal(mount) ?? this.#lost(exchange);
     if (refused === undefined && !res.closed) {
@@ -158,7 +162,7 @@ export class PluginRoutes implements RouteMounts {
         res.flushHeaders();
         const { clock, log } = this.#dependencies;
         new EventStream({
-          mount, subject, request, res, iterator, clock, streams: this.#streams,
+          mount, subject, request, account: accountOf(clientOf(subject, sender.address)), res, iterator, clock, streams: this.#streams,
           onOver: () => { calling.abort(); },
           onFailed: (what, error) => { log.error('a plugin\'s events failed', { ...told(exchange, route), problem: what, ...(error === undefined ? {} : { error: thrownText(error) }) }); },
         });

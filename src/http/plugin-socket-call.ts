@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import type { SocketEndpoint } from '../plugin/endpoints.ts';
+import { accountOf, clientOf } from '../read/client.ts';
 import { taken, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { routeRequest, type CallPorts } from './plugin-request.ts';
@@ -26,12 +27,16 @@ type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; reado
 
 /** Takes the connection over and lets the plugin serve it. It was authorized, and admitted in this turn. */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
-  const { exchange: { req, requestId, subject, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
+  const { exchange: { req, requestId, subject, sender, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
   const { upgrades, streams, clock } = dependencies;
   release();
   const refused = upgrades.accept(req, socket, head, (webSocket) => {
     const calling = new AbortController();
-    const connection = new SocketConnection({ mount, subject, request, webSocket, socket, now: clock.monotonic(), streams, onOver: () => { calling.abort(); } });
+    const account = accountOf(clientOf(subject, sender.address));
+    const connection = new SocketConnection({
+      mount, subject, request, account, webSocket, socket, now: clock.monotonic(), streams,
+      onOver: () => { calling.abort(); },
+    });
     void run(call, connection, { ...dependencies, signal: calling.signal });
   });
   if (refused !== undefined) refuseUpgrade({ req, socket, requestId }, refused, edge);

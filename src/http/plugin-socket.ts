@@ -3,17 +3,23 @@ import { WebSocket } from 'ws';
 
 import { watchKeepAliveMs } from '../limits/watches.ts';
 import type { PluginSocket } from '../plugin/plugin.ts';
+import { Frames } from '../watch/frames.ts';
+import type { Connection, Outbox } from '../watch/outbox.ts';
 import {
   pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,
 } from './route-limits.ts';
-import { streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding } from './plugin-streams.ts';
+import {
+  crowdedOut, forgettingEndings, streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding,
+} from './plugin-streams.ts';
 import { SocketInbox } from './socket-inbox.ts';
 import { closeReason, Pings } from './socket-upgrades.ts';
-import { drainOf } from './watch-stream.ts';
+import { binaryFrame, frameHeader } from './watch-socket.ts';
 
 export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
+  /** By what its client's share is counted. */
+  readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
   /** Called once it is over, whoever ended it. */
@@ -31,6 +37,8 @@ export class SocketConnection implements OpenStream {
   readonly #parts: SocketParts;
   readonly #pings: Pings;
   readonly #inbox: SocketInbox;
+  /** Messages that the connection has not taken. */
+  readonly #outbox: Outbox;
   #isOver = false;
   #pingedAt: number;
   /** Of the last beat: messages come between two of them. */
@@ -53,6 +61,9 @@ export class SocketConnection implements OpenStream {
     this.#parts = parts;
     this.#pings = new Pings(webSocket);
     this.#inbox = new SocketInbox(() => { this.#readOn(); });
+    this.#outbox = parts.streams.outboxes.open(connectionOf(parts), {
+      account: parts.account, onOverflow: () => { this.end(crowdedOut); },
+    });
     this.#pingedAt = now;
     this.#now = now;
     const { messages } = this.#inbox;
@@ -60,11 +71,14 @@ export class SocketConnection implements OpenStream {
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),
-      drained: async () => { await drainOf(parts.socket); },
+      drained: async () => { await this.#outbox.drained(); },
       close: (code, reason) => { this.#closeAs(code, reason); },
     };
     webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
-    webSocket.once('close', () => { this.#over(); });
+    webSocket.once('close', () => {
+      this.#over();
+      this.#outbox.gone();
+    });
     // A peer that breaks the protocol: the library closes it with the code for that.
     webSocket.once('error', () => { this.#over(); });
     parts.streams.add(this);
@@ -76,9 +90,9 @@ export class SocketConnection implements OpenStream {
 
   beat(now: number): void {
     this.#now = now;
-    const { bufferedAmount } = this.#parts.webSocket;
-    const takenBytes = this.#sentBytes - bufferedAmount;
-    this.#unsentSince = bufferedAmount === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
+    const { unreadBytes } = this.#outbox;
+    const takenBytes = this.#sentBytes - unreadBytes;
+    this.#unsentSince = unreadBytes === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
     this.#takenBytes = takenBytes;
     if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'pings were not answered' });
     else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
@@ -88,9 +102,12 @@ export class SocketConnection implements OpenStream {
 
   end({ reason, detail }: StreamEnding): void {
     if (!this.#over()) return;
-    const { webSocket } = this.#parts;
-    if (reason === 'unresponsive') webSocket.terminate();
-    else webSocket.close(streamEndings[reason], closeReason(detail));
+    if (reason === 'unresponsive') this.#outbox.cut();
+    else this.#finish(streamEndings[reason], closeReason(detail), forgettingEndings.has(reason) ? 'dropped' : 'sent');
+  }
+
+  #finish(code: number, reason: string, rest: 'sent' | 'dropped'): void {
+    this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.webSocket.close(code, reason); } });
   }
 
   /** While nothing is read no answer to a ping is, either. */
@@ -117,27 +134,27 @@ export class SocketConnection implements OpenStream {
 
   #send(message: unknown): boolean {
     const { webSocket } = this.#parts;
-    const isBinary = message instanceof Uint8Array;
-    const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
-    if (typeof text !== 'string' && !isBinary) throw new TypeError(`${typeof message} cannot be sent: it is not JSON`);
-    const bytes = isBinary ? message : Buffer.from(String(text));
-    if (bytes.length > pluginSocketMessageBytesMax) throw new RangeError(`a message must be at most ${String(pluginSocketMessageBytesMax)} bytes, this one has ${String(bytes.length)}`);
+    const { isBinary, bytes } = payloadOf(message);
     if (this.#isOver || webSocket.readyState !== WebSocket.OPEN) return false;
-    if (webSocket.bufferedAmount + bytes.length > pluginSocketWaitingBytesMax && webSocket.bufferedAmount > 0) {
+    const { unreadBytes } = this.#outbox;
+    if (unreadBytes + bytes.length > pluginSocketWaitingBytesMax && unreadBytes > 0) {
       this.#refusedBytes += bytes.length;
       if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
       return false;
     }
     this.#refusedBytes = 0;
-    this.#sentBytes += bytes.length;
-    webSocket.send(bytes, { binary: isBinary });
-    return true;
+    const header = frameHeader(bytes.length, isBinary ? binaryFrame : undefined);
+    const frames = new Frames(Buffer.concat([header, bytes]));
+    this.#sentBytes += frames.bytes.length;
+    this.#outbox.push(frames);
+    // The push may have been one too many for the bounds of all streams, and this one the furthest behind.
+    return !this.#isOver;
   }
 
   #closeAs(code = 1_000, reason = ''): void {
     if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999)) throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
     if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123) throw new RangeError('a reason to close is at most 123 bytes of text');
-    if (this.#over()) this.#parts.webSocket.close(code, reason);
+    if (this.#over()) this.#finish(code, reason, 'sent');
   }
 
   /** False when it was over already. */
@@ -153,6 +170,41 @@ export class SocketConnection implements OpenStream {
     onOver();
     return true;
   }
+}
+
+/** Frames go to the connection itself, whole, so that the library's control frames fall between them. */
+function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
+  return {
+    write: (bytes, taken) => {
+      // Nothing may follow a close frame.
+      if (webSocket.readyState !== WebSocket.OPEN) {
+        taken();
+        return;
+      }
+      let isTaken = false;
+      const takenOnce = (): void => {
+        if (isTaken) return;
+        isTaken = true;
+        taken();
+      };
+      socket.write(bytes, takenOnce);
+      // The callback comes after the turn; a plugin may send more within it than may wait.
+      if (socket.writableLength === 0) takenOnce();
+    },
+    cut: () => { webSocket.terminate(); },
+  };
+}
+
+function payloadOf(message: unknown): { readonly isBinary: boolean; readonly bytes: Uint8Array } {
+  const isBinary = message instanceof Uint8Array;
+  const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
+  if (typeof text !== 'string' && !isBinary) throw new TypeError(`${typeof message} cannot be sent: it is not JSON`);
+  const bytes = isBinary ? message : Buffer.from(String(text));
+  if (bytes.length > pluginSocketMessageBytesMax) {
+    const most = String(pluginSocketMessageBytesMax);
+    throw new RangeError(`a message must be at most ${most} bytes, this one has ${String(bytes.length)}`);
+  }
+  return { isBinary, bytes };
 }
 
 function hasPassed(since: number | undefined, limitMs: number, now: number): boolean {

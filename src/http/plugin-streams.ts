@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Subject } from '../command/subject.ts';
 import type { Allows } from '../watch/guard.ts';
+import type { Outboxes } from '../watch/outbox.ts';
 import { Wheel } from '../watch/wheel.ts';
 import type { Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
@@ -24,6 +25,12 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
+/** Endings after which nothing is sent that waits: the reader is behind already, or may not see it any more. */
+export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
+export const crowdedOut: StreamEnding = {
+  reason: 'too-slow', detail: 'streams together hold too much that was not read',
+};
+
 export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
 
 /** Server-sent events or a WebSocket of a plugin's, while it is open. No method waits or throws. */
@@ -51,11 +58,14 @@ export function hasStopped({ plugin }: Mount): Problem {
 
 /** Every stream that plugins have open on this node: counted, kept alive, and ended when what allowed it ends. */
 export class OpenStreams {
+  /** What their readers have not taken, within the bounds that watches and they have in common. */
+  readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
   readonly #counts = new Map<string, number>();
   #isClosed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, outboxes: Outboxes) {
+    this.outboxes = outboxes;
     this.#wheel = new Wheel(clock, { periodMs: streamBeatMs, slots: wheelSlots }, (stream, now) => { stream.beat(now); });
   }
 

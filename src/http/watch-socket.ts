@@ -8,6 +8,7 @@ import { closeReason, pingFrame, Pings } from './socket-upgrades.ts';
 import { endings, errorFrames } from './watch-ending.ts';
 
 const textFrame = 0x81;
+export const binaryFrame = 0x82;
 const frameEnd = Buffer.from('}');
 
 /**
@@ -22,11 +23,12 @@ export const webSocketFrames: FrameEncoding = {
   },
 };
 
-export function frameHeader(payloadBytes: number): Buffer {
-  if (payloadBytes < 126) return Buffer.from([textFrame, payloadBytes]);
-  if (payloadBytes < 65_536) return Buffer.from([textFrame, 126, payloadBytes >> 8, payloadBytes & 0xff]);
+/** `opening`: the frame's first byte, a whole text message's by default. */
+export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
+  if (payloadBytes < 126) return Buffer.from([opening, payloadBytes]);
+  if (payloadBytes < 65_536) return Buffer.from([opening, 126, payloadBytes >> 8, payloadBytes & 0xff]);
   const header = Buffer.alloc(10);
-  header[0] = textFrame;
+  header[0] = opening;
   header[1] = 127;
   header.writeUIntBE(payloadBytes, 4, 6);
   return header;

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
 
 import type { LogPosition } from '../log/log.ts';
 import { eventOpenings, type FrameEncoding } from '../watch/frame.ts';
 import type { Ending } from '../watch/watch-plan.ts';
+import type { Connection } from '../watch/outbox.ts';
 import type { Sink } from '../watch/watcher.ts';
 import { errorFrames } from './watch-ending.ts';
 
@@ -32,14 +32,12 @@ function markText(position: LogPosition): string {
 
 const newline = Buffer.from('\n');
 
-/** A watch as one endless HTTP answer. */
-export class StreamSink implements Sink {
-  readonly encoding: FrameEncoding;
+/** An endless HTTP answer. */
+export class StreamConnection implements Connection {
   readonly #res: ServerResponse;
 
-  constructor(res: ServerResponse, encoding: FrameEncoding) {
+  constructor(res: ServerResponse) {
     this.#res = res;
-    this.encoding = encoding;
   }
 
   write(frames: Uint8Array, taken: () => void): void {
@@ -50,6 +48,21 @@ export class StreamSink implements Sink {
 
   cut(): void {
     this.#res.destroy();
+  }
+
+  /** Cleanly, so that the peer knows it has whole events and resumes after the last. */
+  end(): void {
+    this.#res.end();
+  }
+}
+
+/** A watch as one endless HTTP answer. */
+export class StreamSink extends StreamConnection implements Sink {
+  readonly encoding: FrameEncoding;
+
+  constructor(res: ServerResponse, encoding: FrameEncoding) {
+    super(res);
+    this.encoding = encoding;
   }
 
   keepAlive(_now: number, cursor: LogPosition | undefined): Uint8Array {
@@ -65,23 +78,4 @@ export class StreamSink implements Sink {
   farewell(ending: Ending): Uint8Array | undefined {
     return errorFrames(ending, this.encoding);
   }
-
-  /** Cleanly, so that the peer knows it has whole events and resumes after the last. */
-  end(): void {
-    this.#res.end();
-  }
-}
-
-/** Undefined when the stream takes more; otherwise resolves when it does, or when it is closed. */
-export function drainOf(stream: Writable): Promise<void> | undefined {
-  if (!stream.writableNeedDrain || stream.closed) return undefined;
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      stream.off('drain', settle);
-      stream.off('close', settle);
-      resolve();
-    };
-    stream.once('drain', settle);
-    stream.once('close', settle);
-  });
 }

@@ -13,7 +13,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { RequestMemory } from '../../src/http/request-memory.ts';
 import { HeldBytes } from '../../src/write/held-bytes.ts';
 import { Writers } from '../../src/write/writers.ts';
-import { Outboxes } from '../../src/watch/outbox.ts';
+import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
@@ -28,17 +28,19 @@ const authorize: Authorize = (subject, request) => {
 
 export type LogLine = { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
 
+type EdgeChanges = Partial<HttpDependencies> & { readonly clock?: Clock; readonly bounds?: OutboxBounds };
+
 /** The HTTP edge alone, over read models in memory; `Authorization: admin` is the super administrator. */
-export async function startEdge(overrides: Partial<HttpDependencies> & { readonly clock?: Clock } = {}) {
+export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
   const clock = overrides.clock ?? new FakeClock();
-  const outboxes = new Outboxes(clock);
+  const outboxes = new Outboxes(clock, bounds);
   const lines: LogLine[] = [];
   const line = (level: string) => (message: string, fields: Readonly<Record<string, unknown>> = {}) => { lines.push({ level, message, fields }); };
   const log: PluginLogger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   const registry = overrides.registry ?? new TypeRegistry();
   const objects = new MemoryObjects(new MemoryLog(), clock, []);
   const client: Client = refusingClient();
-  const pluginRoutes = new PluginRoutes({ clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }), allows: (subject, request) => (overrides.authorize ?? authorize)(subject, request).allowed });
+  const pluginRoutes = new PluginRoutes({ outboxes, clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }), allows: (subject, request) => (overrides.authorize ?? authorize)(subject, request).allowed });
   const http = createHttpServer({
     domain: 'svc.run', clock, log, registry, pluginRoutes,
     reader: objects, feed: objects,
@@ -57,7 +59,7 @@ export async function startEdge(overrides: Partial<HttpDependencies> & { readonl
   const { port } = http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}`;
   return {
-    http, url, port, clock, lines, registry, pluginRoutes,
+    http, url, port, clock, lines, registry, pluginRoutes, outboxes,
     call: async (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {}) => fetch(url + path, { ...init, headers: { authorization: 'admin', ...init.headers } }),
     stop: async () => {
       http.server.closeAllConnections();

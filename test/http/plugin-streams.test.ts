@@ -9,6 +9,7 @@ import { pluginEventBytesMax, pluginSocketMessageBytesMax, pluginSocketQueuedMes
 import { OpenStreams, type Mount, type OpenStream } from '../../src/http/plugin-streams.ts';
 import { requestInfo } from '../../src/resource/request-path.ts';
 import type { PluginSocket, RouteHandler, ServerSentEvent, SocketHandler } from '../../src/plugin/plugin.ts';
+import { Outboxes } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { administrator, startEdge } from './edge-server.ts';
 
@@ -175,7 +176,7 @@ t.test('the next event is asked for once the last was taken', async (t) => {
 });
 
 t.test('one plugin may have so many streams open, all together a few more, and none of what is over', (t) => {
-  const streams = new OpenStreams(new FakeClock());
+  const streams = new OpenStreams(new FakeClock(), new Outboxes(new FakeClock()));
   const request = requestInfo('GET', path, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');
   const opened = (mount: Mount, count: number): readonly OpenStream[] => Array.from({ length: count }, () => {

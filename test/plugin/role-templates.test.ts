@@ -9,6 +9,7 @@ import { PluginRoutes } from '../../src/http/plugin-routes.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 import { AccessWorld, bindingWrite } from '../access/access-world.ts';
 import { repository } from '../architecture/repository.ts';
+import { Outboxes } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { requestInfo } from '../../src/resource/request-path.ts';
 import { domain, openStage, temporaryFolder, type Stage } from './host-stage.ts';
@@ -37,7 +38,7 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
     ...['anonymous', 'authenticated'].map((name) => ({ plural: 'roles', name, members: { rules: [] }, state: 'live' }) as const),
   ]);
   const tables = world.fresh();
-  const routes = new PluginRoutes({ clock: new FakeClock(), log: silent, loggerOf: () => silent, allows: () => true, clientsOf: () => { throw new Error('nothing is called'); } });
+  const routes = new PluginRoutes({ clock: new FakeClock(), outboxes: new Outboxes(new FakeClock()), log: silent, loggerOf: () => silent, allows: () => true, clientsOf: () => { throw new Error('nothing is called'); } });
   for (const [plugin, endpoints] of stage.routes) routes.mount(plugin, endpoints);
   const pluginOf = (request: ApiRequest): string | undefined =>
     (request.kind === 'resource' ? stage.registry.byPath(request.group, request.version, request.resource)?.type.plugin : undefined) ?? routes.pluginOf(request.segments);
