@@ -60,6 +60,18 @@ const asked: Readonly<Record<string, Asked>> = {
   'for another page': { query: '?limit=x' },
 };
 
+/** Between the two, the server may have written something of its own, so what differs is asked again. */
+async function differenceAt(url: string, path: string, headers: Asked['headers'] = {}): Promise<object | undefined> {
+  let difference: object | undefined;
+  for (let tries = 0; tries < 3; tries += 1) {
+    const [get, head] = [await headOf('GET', url, headers), await headOf('HEAD', url, headers)];
+    const [wanted, got] = [agreed(get, path), agreed(head, path)];
+    if (JSON.stringify(wanted) === JSON.stringify(got) && head.bodyBytes === 0) return undefined;
+    difference = { wanted, got };
+  }
+  return difference;
+}
+
 /** Every way by every caller; a wrong password once, as guesses are limited. */
 const requests = Object.entries(credentials).flatMap(([who, authorization]) => Object.entries(asked)
   .filter(([how]) => who !== 'with a wrong password' || how === 'plainly')
@@ -85,9 +97,8 @@ t.test('a HEAD is answered with the head of the GET on every route', async (t) =
   for (const path of [...patterns, '/nowhere', `${widgets}/a%2Fb`]) {
     for (const { how, query = '', headers } of requests) {
       const url = server.url + path + query;
-      const [get, head] = [await headOf('GET', url, headers), await headOf('HEAD', url, headers)];
-      const [wanted, got] = [agreed(get, path), agreed(head, path)];
-      if (JSON.stringify(wanted) !== JSON.stringify(got) || head.bodyBytes > 0) unlike.push({ path, how, wanted, got });
+      const difference = await differenceAt(url, path, headers);
+      if (difference !== undefined) unlike.push({ path, how, ...difference });
     }
   }
   t.strictSame(unlike, [], `${String(patterns.size)} paths`);
