@@ -3,7 +3,7 @@ import type { Subject } from '../command/subject.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { watchGuardMs } from '../limits/watches.ts';
 import { resourceRequest } from '../resource/request-path.ts';
-import type { WatchHub } from './hub.ts';
+import type { Watched, WatchHub } from './hub.ts';
 
 export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
@@ -33,9 +33,16 @@ export class WatchGuard {
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
     recheckStreams?.(allows);
-    hub.recheck(({ type, name, subject }) => {
-      const { group, version, plural: resource } = type;
-      return allows(subject, resourceRequest('watch', { group, version, resource, ...(name === undefined ? {} : { name }) }));
+    // All answers are of this turn: a watch that lost its right must not get the next frame. Alike watches share one.
+    const answers = new Map<Subject, Map<string, boolean>>();
+    hub.recheck((watched) => {
+      const { type: { path }, name, subject } = watched;
+      let ofSubject = answers.get(subject);
+      if (ofSubject === undefined) answers.set(subject, ofSubject = new Map<string, boolean>());
+      const key = name === undefined ? path : `${path}/${name}`;
+      let allowed = ofSubject.get(key);
+      if (allowed === undefined) ofSubject.set(key, allowed = allowsWatch(allows, watched));
+      return allowed;
     });
   }
 
@@ -49,4 +56,10 @@ export class WatchGuard {
       this.#timer = this.#await();
     });
   }
+}
+
+function allowsWatch(allows: Allows, { type, name, subject }: Watched): boolean {
+  const { group, version, plural: resource } = type;
+  const place = { group, version, resource, ...(name === undefined ? {} : { name }) };
+  return allows(subject, resourceRequest('watch', place));
 }

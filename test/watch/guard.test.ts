@@ -41,6 +41,26 @@ t.test('a watch is judged as the request it would be now, by name where it can s
   guard.stop();
 });
 
+t.test('of watches that are alike the right is asked once in a look, and again in the next', async (t) => {
+  const asked: string[] = [];
+  let isAllowed = true;
+  const { guard, watch } = given((subject, { path }) => {
+    asked.push(`${subject.kind} ${path}`);
+    return isAllowed || subject.kind === 'visitor';
+  });
+  const lost = [watch(ada), watch(ada), watch(ada, 'a'), watch(ada, 'a')];
+  const kept = [watch(visitor), watch(visitor)];
+  guard.recheck();
+  const once = [`user ${type.path}`, `user ${type.path}/a`, `visitor ${type.path}`];
+  t.strictSame(asked.splice(0).sort(), once);
+  isAllowed = false;
+  guard.recheck();
+  t.strictSame(asked.sort(), once);
+  t.ok(lost.every(({ ending }) => ending?.reason === 'rights-lost'), 'in the same turn');
+  t.ok(kept.every(({ ending }) => ending === undefined));
+  guard.stop();
+});
+
 t.test('a credential that has run out is found by time, again and again until the guard is stopped', async (t) => {
   let valid = true;
   const { guard, watch, clock } = given(() => valid);
