@@ -25,6 +25,7 @@ import type { Execute } from './execute.ts';
 import { accountRoutes } from './http/account-routes.ts';
 import type { PlatformRoute } from './http/fixed-routes.ts';
 import { permissionRoutes } from './http/permission-routes.ts';
+import { RefusalLog } from './http/refusal-log.ts';
 import { reviewRoutes } from './http/review-routes.ts';
 import { sessionRoutes } from './http/session-routes.ts';
 import { tokenRoutes } from './http/token-routes.ts';
@@ -83,6 +84,7 @@ export type Access = {
   /** The same of what outlives its request: whether the credential still counts is asked as well. */
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
+  readonly refusals: RefusalLog;
   readonly routes: readonly PlatformRoute[];
   /** Once the platform's types can be listed: from now on, if the log has an administrator, requests are judged by it. */
   open(): void;
@@ -112,11 +114,14 @@ export function composeAccess(parts: AccessParts): Access {
     onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
   });
   const ports = { reader: models, execute };
+  const refusals = new RefusalLog({ log, clock, isUser: (name) => permissions.user(name) !== undefined });
   return {
-    authorize, authorizeStanding, authenticator,
+    authorize, authorizeStanding, authenticator, refusals,
     routes: [
-      ...sessionRoutes({ authenticator, permissions, execute, reader: models, sessions: typeOf(sessionKey), clock }),
-      ...accountRoutes({ ...ports, domain, registry, verifyPassword: async (...given) => authenticator.verifyPassword(...given) }),
+      ...sessionRoutes({ authenticator, permissions, execute, reader: models, sessions: typeOf(sessionKey), clock, refusals }),
+      ...accountRoutes({
+        ...ports, domain, registry, refusals, verifyPassword: async (...given) => authenticator.verifyPassword(...given),
+      }),
       ...tokenRoutes({ ...ports, domain, registry }),
       ...permissionRoutes({ ...ports, domain, registry, permissions, elsewhere }),
       ...reviewRoutes({ registry, permissions, authorize }),

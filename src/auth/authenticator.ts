@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
 import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits/access.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { basicPair, type BasicPair } from './basic-pair.ts';
 import { isDigestOf, type Elsewhere } from './elsewhere.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from './password.ts';
@@ -191,16 +192,4 @@ export class Authenticator {
 function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {
   const oldest = map.size >= max ? map.keys().next() : undefined;
   if (oldest?.done === false) map.delete(oldest.value);
-}
-
-type BasicPair = { readonly username: string; readonly password: string };
-
-/** RFC 7617, UTF-8. Undefined for any other scheme and for what is malformed. */
-function basicPair(authorization: string): BasicPair | undefined {
-  const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2})$/iu.exec(authorization)?.[1];
-  if (credentials === undefined) return undefined;
-  const text = Buffer.from(credentials, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  if (colon < 1 || /[\0-\x1f\x7f]/u.test(text)) return undefined;
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }

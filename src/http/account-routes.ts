@@ -18,6 +18,7 @@ import { getItem, refuseAbsent, written, type ItemTarget, type ResourcePorts } f
 import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
 import { problem } from './problem.ts';
 import { readObject } from './read-object.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 /** Counts towards the same bounds as a log-in, whatever comes of it. */
 export type VerifyPassword = (username: string, password: string, address: string) => Promise<{ readonly ok: true } | NotAuthenticated>;
@@ -26,10 +27,11 @@ export type AccountRoutesDependencies = ResourcePorts & {
   readonly domain: string;
   readonly registry: TypeRegistry;
   readonly verifyPassword: VerifyPassword;
+  readonly refusals: Pick<RefusalLog, 'logInFailed'>;
 };
 
 /** One's own User: `-` is the caller, and no other name is served (decision 6.9). Who has no User object has nothing here. */
-export function accountRoutes({ domain, registry, verifyPassword, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
+export function accountRoutes({ domain, registry, verifyPassword, refusals, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/users/-`;
   const own = (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
     const served = platformType(registry, userKey);
@@ -42,7 +44,7 @@ export function accountRoutes({ domain, registry, verifyPassword, ...ports }: Ac
   return [
     { method: 'GET', path, route: own((exchange, target) => getItem(exchange, target, ports)) },
     { method: 'PUT', path, route: own(async (exchange, target) => refuseConfined(exchange) ?? putAccount(exchange, target, { ports, passwordPath: `${path}/password` })) },
-    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword })) },
+    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword, refusals })) },
   ];
 }
 
@@ -109,10 +111,10 @@ function without<T>(value: T, left: readonly string[]): T {
   return kept;
 }
 
-type Rekeying = { readonly ports: ResourcePorts; readonly verifyPassword: VerifyPassword };
+type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
 /** Written by the platform: what the caller showed, the current password, is more than any role. The cause names the caller. */
-async function putPassword(exchange: Exchange, target: ItemTarget, { ports, verifyPassword }: Rekeying): Promise<Answer> {
+async function putPassword(exchange: Exchange, target: ItemTarget, { ports, verifyPassword, refusals }: Rekeying): Promise<Answer> {
   const { type, name } = target;
   const stored = ports.reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
@@ -123,7 +125,11 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   const change = decodePasswordChange(body.value);
   if (!change.ok) return refusal(change.problem);
   const verified = await verifyPassword(name, change.value.currentPassword, exchange.sender.address);
-  if (!verified.ok) return refusedPassword(verified);
+  if (!verified.ok) {
+    const { requestId, sender: { address } } = exchange;
+    if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
+    return refusedPassword(verified);
+  }
   // Of the user as they were when the password was right: another one set meanwhile is not overwritten.
   const { metadata: { uid } } = storedObject(stored.bytes);
   const document = { metadata: { uid, resourceVersion: stored.position.toString() }, spec: { password: change.value.password } };

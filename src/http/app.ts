@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 
 import type { Authenticated } from '../auth/authenticated.ts';
+import { basicPair } from '../auth/basic-pair.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
 import { queryOf, requestInfo, type RequestInfo } from '../resource/request-path.ts';
@@ -20,6 +21,7 @@ import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import { basicChallenge, logInChallenge, methodNotAllowed, problem, type Problem } from './problem.ts';
 import { misnamedParameter } from './query-names.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import { headProblem } from './request-head.ts';
 import type { RouteTable } from './route-table.ts';
 import type { RequestMemory, Serving } from './request-memory.ts';
@@ -33,6 +35,7 @@ export type Authenticate = (authorization: string | undefined, address: string, 
 export type AppDependencies = Edge & {
   readonly senderOf: SenderOf;
   readonly memory: RequestMemory;
+  readonly refusals: RefusalLog;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly generated: GeneratedApi;
@@ -48,7 +51,8 @@ export type AppDependencies = Edge & {
 /** The connection of a request that asked to leave HTTP. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
 
-type Served = Recipient & Serving;
+/** A request and the user that it turns out to be of. */
+type Served = Recipient & Serving & { subject: Subject | undefined };
 
 /** The order of all requests, top to bottom in `#answer`; decision 2 gives it. */
 export class App {
@@ -70,9 +74,11 @@ export class App {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, upgrade?: Upgrade): Promise<void> {
-    const to: Served = { req, res, requestId: this.#identify(req), hold: undefined };
+    const to: Served = { req, res, requestId: this.#identify(req), hold: undefined, subject: undefined };
     try {
-      await send(to, await this.#answer(to, upgrade), this.#dependencies);
+      const answer = await this.#answer(to, upgrade);
+      if (answer.kind === 'problem' && answer.problem.reason === 'forbidden') this.#noteForbidden(to, answer.problem.detail);
+      await send(to, answer, this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
       await send(to, refusal(problem('internal-error', 'something is broken here; the log has the detail under this request\'s id')), this.#dependencies);
@@ -103,8 +109,12 @@ export class App {
     const who = this.#authenticate(req, info, sender);
     const authenticated = who instanceof Promise ? await who : who;
     const subject = subjectOf(authenticated, info);
-    if (subject === undefined) return unauthenticated(authenticated, req);
+    if (subject === undefined) {
+      this.#noteFailure(authenticated, req, { requestId, address: sender.address });
+      return unauthenticated(authenticated, req);
+    }
 
+    to.subject = subject;
     const isWatch = info.verb === 'watch' || outlives(req, upgrade !== undefined);
     const refused = this.#refuse(req, subject, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
     if (refused !== undefined) return refused;
@@ -113,6 +123,16 @@ export class App {
     const { memory } = this.#dependencies;
     const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject, sender, memory, serving: to };
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
+  }
+
+  #noteForbidden({ req, requestId, subject }: Served, reason: string): void {
+    const username = subject?.kind === 'user' ? subject.name : undefined;
+    this.#dependencies.refusals.forbidden({ requestId, address: this.#dependencies.senderOf(req).address, reason, username });
+  }
+
+  #noteFailure(refused: Authenticated, { headers: { authorization = '' } }: IncomingMessage, from: { readonly requestId: string; readonly address: string }): void {
+    if (refused.ok || refused.reason === 'unavailable') return;
+    this.#dependencies.refusals.logInFailed({ ...from, reason: refused.detail, username: basicPair(authorization)?.username });
   }
 
   /** What is being loaded is told before rights are asked: a rule may name the plugin, whose path this is not for the moment. */

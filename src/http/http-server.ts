@@ -19,6 +19,7 @@ import { resumeBehind } from './interlude.ts';
 import { MalformedRequests } from './malformed.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { Route } from './route-table.ts';
 import type { Edge } from './send.ts';
@@ -35,6 +36,7 @@ export type HttpDependencies = Edge & {
   readonly execute: Execute;
   readonly memory: RequestMemory;
   readonly senderOf: SenderOf;
+  readonly refusals: RefusalLog;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
@@ -64,12 +66,12 @@ export type HttpServer = {
 
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const { domain, clock, log, registry, reader, feed, execute, memory, senderOf, authenticate, authorize, pluginRoutes } = dependencies;
-  const { watch, readiness, version, metrics, platformRoutes } = dependencies;
+  const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const drawRequestId = requestIds();
   const generated = new GeneratedApi(registry, { reader, execute }, feed);
   const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
   const app = new App({
-    domain, clock, log, memory, senderOf, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
+    domain, clock, log, memory, senderOf, refusals, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
   });
   const koa = app.koa().callback();

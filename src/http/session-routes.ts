@@ -20,6 +20,7 @@ import { headerOf, type Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { logInChallenge, problem, problemOf } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 export type SessionRoutesDependencies = {
   readonly authenticator: Pick<Authenticator, 'verifyPassword' | 'isValid'>;
@@ -29,6 +30,7 @@ export type SessionRoutesDependencies = {
   /** The type Session. */
   readonly sessions: ResourceType;
   readonly clock: Clock;
+  readonly refusals: Pick<RefusalLog, 'logInFailed'>;
 };
 
 const platform: Subject = { kind: 'platform', part: 'login' };
@@ -46,7 +48,11 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   if (!credentials.ok) return credentials.answer;
   const { username, password } = credentials;
   const verified = await dependencies.authenticator.verifyPassword(username, password, exchange.sender.address);
-  if (!verified.ok) return notLoggedIn(verified);
+  if (!verified.ok) {
+    const { requestId, sender: { address } } = exchange;
+    if (verified.reason !== 'unavailable') dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
+    return notLoggedIn(verified);
+  }
   // They may have changed while the hash was made.
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));

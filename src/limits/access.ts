@@ -24,6 +24,10 @@ export const passwordHashMemoryBytesMax = 134_217_728;
  */
 export const passwordHashesWaitingPerNetworkMax = 64;
 export const passwordHashesWaitingMax = 1_024;
+/** Lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, no way to fill a disk. */
+export const refusalLinesMax = 60;
+export const refusalLinesMs = 60_000;
+export const refusalReasonLengthMax = 512;
 /** Networks from which a user has logged in that are remembered, and of how many users: some 8 MB in all. */
 export const knownNetworksPerUserMax = 8;
 export const knownNetworksUsersMax = 8_192;

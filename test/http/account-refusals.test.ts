@@ -20,7 +20,7 @@ const edge = await startEdge({
   registry, reader: access.models, feed: access.models, execute: access.execute,
   authenticate: (authorization) => ({ ok: true, subject: authorization === 'carol' ? carol : access.user('alice') }),
   authorize: () => ({ allowed: true }),
-  platformRoutes: accountRoutes({ domain: 'svc.run', registry, reader: access.models, execute: access.execute, verifyPassword: async () => Promise.resolve(verified) }),
+  platformRoutes: accountRoutes({ domain: 'svc.run', registry, reader: access.models, execute: access.execute, refusals: { logInFailed: () => undefined }, verifyPassword: async () => Promise.resolve(verified) }),
 });
 t.teardown(async () => edge.stop());
 

@@ -6,6 +6,7 @@ import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes.ts';
+import { RefusalLog } from '../../src/http/refusal-log.ts';
 import { createSenderOf } from '../../src/http/sender.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
@@ -46,7 +47,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     reader: objects, feed: objects,
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock) }),
     execute: () => Promise.reject(new Error('nothing is written here')),
-    senderOf: createSenderOf([]),
+    senderOf: createSenderOf([]), refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
     authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
     authorize, platformRoutes: [],
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },

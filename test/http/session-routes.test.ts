@@ -24,7 +24,7 @@ async function given(t: Test, senderOf = createSenderOf([])) {
     clock, authorize, execute, senderOf,
     authenticate: (authorization, address, cookie) => authenticator.authenticate({ authorization, address, cookie }),
     platformRoutes: [
-      ...sessionRoutes({ authenticator, permissions, reader, execute, sessions, clock }),
+      ...sessionRoutes({ authenticator, permissions, reader, execute, sessions, clock, refusals: { logInFailed: () => undefined } }),
       ...['GET', 'POST'].map((method) => ({ method, path: '/mine', route: () => ({ kind: 'empty' as const, status: 204 as const, headers: [] }) })),
     ],
   });
