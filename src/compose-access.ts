@@ -6,6 +6,7 @@ import type { ReconcileBound } from '../reconcilers/bound.ts';
 import type { Leadership } from '../reconcilers/lease.ts';
 import { SessionKeeper } from '../reconcilers/sessions.ts';
 import { superRole } from './access/standing-roles.ts';
+import { commonPasswordProblem } from './auth/common-passwords.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { createAuthorizer, type Authorize, type IdlePlugin } from './auth/authorize.ts';
 import { Elsewhere } from './auth/elsewhere.ts';
@@ -15,12 +16,12 @@ import type { Passwords } from './auth/password.ts';
 import type { ApiRequest } from './auth/permission-reader.ts';
 import { Secrets } from './auth/secrets.ts';
 import { sinceAdministered, type Judging } from './auth/since-administered.ts';
-import { ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
+import { administrator, ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
 import { tokenUseWriter } from './auth/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/platform-types.ts';
 import type { Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
-import type { Config } from './config.ts';
+import { StartError, type Config } from './config.ts';
 import type { Execute } from './execute.ts';
 import { accountRoutes } from './http/account-routes.ts';
 import type { PlatformRoute } from './http/fixed-routes.ts';
@@ -133,6 +134,7 @@ export function composeAccess(parts: AccessParts): Access {
     },
     isAdministered: () => permissions.holders(superRole).length > 0,
     administer: async () => {
+      refuseCommonPassword(adminPassword, permissions);
       const report = await ensureAdministrator({
         permissions, execute: patiently, users: typeOf(userKey), roleBindings: typeOf(roleBindingKey),
         secrets, passwords, uuid: randomUUID, dataDir, password: adminPassword,
@@ -152,6 +154,13 @@ type AuthenticatorParts = {
   readonly elsewhere: Elsewhere;
   readonly typeOf: (key: TypeKey) => ResourceType;
 };
+
+/** It counts at the first start only, which is known once the log has been folded. */
+function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
+  if (password === undefined || permissions.holders(superRole).length > 0) return;
+  const problem = commonPasswordProblem(password, administrator);
+  if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
+}
 
 function composeAuthenticator(parts: AccessParts, { judging, elsewhere, typeOf }: AuthenticatorParts): Authenticator {
   const { config: { oidc }, tables: { passwords, secrets }, models, execute, clock, log } = parts;

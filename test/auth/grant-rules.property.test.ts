@@ -137,7 +137,7 @@ class World {
     switch (wanted.kind) {
       case 'role': return put('roles', this.#role(wanted.name, wanted.ties));
       case 'binding': return put('rolebindings', binding(this.#in(wanted.name), this.#in(wanted.role), ...wanted.users.map((name) => this.#in(name))));
-      case 'user': return put('users', user(this.#in(wanted.name), { disabled: wanted.disabled, ...(wanted.password ? { password: 'password' } : {}) }));
+      case 'user': return put('users', user(this.#in(wanted.name), { disabled: wanted.disabled, ...(wanted.password ? { password: 'correct horse' } : {}) }));
       case 'rename': return acting.patch('users', this.#in(wanted.name), { spec: { displayName: wanted.name } });
       case 'revoke': return acting.patch('personalaccesstokens', this.#in(wanted.name), { spec: { revoked: true } });
       case 'token': return acting.create(token(this.#in(wanted.name), { roles: wanted.roles.map((name) => this.#in(name)) }));

@@ -46,14 +46,14 @@ test('the first start draws a password into a file only its owner reads, and tel
 
 test('ADMIN_PASSWORD is the first password, and another one later changes nothing and says so', async (t) => {
   const { file, start, logsIn } = await given(t);
-  const report = await start('given');
+  const report = await start('given once');
   t.notOk(JSON.stringify(report).includes('"given"'));
   await t.rejects(stat(file), { code: 'ENOENT' });
-  t.strictSame(await start('given'), { created: false, notices: [] });
+  t.strictSame(await start('given once'), { created: false, notices: [] });
   const later = await start('another');
   t.match(later, { created: false, notices: [/ADMIN_PASSWORD counts at the first start only/u] });
   t.notOk(JSON.stringify(later).includes('another'));
-  t.equal(await logsIn('given'), true);
+  t.equal(await logsIn('given once'), true);
 });
 
 const dead: WriteOutcome = { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached', retryAfterSeconds: 1 } };
@@ -76,14 +76,14 @@ test('a start that died between any two steps is made good by the next', async (
 
 test('where nobody holds the super role any more, the administrator is enabled and bound again, with their password', async (t) => {
   const { accounts, start, logsIn, holders } = await given(t);
-  await start('given');
+  await start('given once');
   await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });
-  t.match(await start('other'), { created: false, notices: [/counts at the first start only/u, /enabled the user "admin" again/u] });
+  t.match(await start('other one'), { created: false, notices: [/counts at the first start only/u, /enabled the user "admin" again/u] });
   t.strictSame(holders(), bound);
   await accounts.merge(accounts.roleBindings, 'admin-super-role', { subjects: [{ apiGroup: '', kind: 'User', name: 'jane' }] });
   t.strictSame(await start(), { created: false, notices: [] });
   t.strictSame(holders(), bound);
-  t.equal(await logsIn('given'), true);
+  t.equal(await logsIn('given once'), true);
 });
 
 test('an administrator without a password is given one', async (t) => {
@@ -99,7 +99,7 @@ test('any other super administrator who can log in will do', async (t) => {
   await accounts.create(accounts.users, 'root', { spec: { password: 'a password of theirs' } });
   await accounts.create(accounts.roleBindings, 'root', { roleRef: { kind: 'Role', name: 'super-role' }, subjects: [{ kind: 'User', name: 'root' }] });
   t.strictSame(await start(), { created: false, notices: [] });
-  t.match(await start('given'), { created: false, notices: [/counts at the first start only/u] });
+  t.match(await start('given once'), { created: false, notices: [/counts at the first start only/u] });
   t.equal(accounts.object(accounts.users, 'admin'), undefined);
 });
 

@@ -111,7 +111,7 @@ test('a password never reaches the event', async (t) => {
 });
 
 test('only what an operator chose for the first start may be a short password', async (t) => {
-  const shortly = user('u', { password: 'admin' });
+  const shortly = user('u', { password: 'x7-Qz' });
   t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'administrator' } })), 'ok');
   t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'account' } })), 'invalid /spec/password', 'one\'s own is written by the platform, too');
 });

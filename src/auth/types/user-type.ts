@@ -3,6 +3,7 @@ import type { Subject } from '../../command/subject.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits/access.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import type { Metadata, ResourceObject } from '../../resource/object.ts';
+import { commonPasswordProblem } from '../common-passwords.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
@@ -20,7 +21,7 @@ export const userType: TypeDeclaration<never> = {
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           password: {
             type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]*$', writeOnly: true,
-            description: `At least ${String(passwordLengthMin)} characters. Never shown; left out, it stays as it is.`,
+            description: `At least ${String(passwordLengthMin)} characters, and none that is common. Never shown; left out, it stays as it is.`,
           },
         },
       },
@@ -62,6 +63,8 @@ export const userStrategy: Strategy = {
     if (!isOperators(subject) && Array.from(password).length < passwordLengthMin) {
       return broken(after, [{ pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` }]);
     }
+    const problem = commonPasswordProblem(password, after.metadata.name);
+    if (problem !== undefined) return broken(after, [{ pointer: '/spec/password', detail: problem }]);
     if (kept === undefined) return { ok: true, object, withheld: { kind: 'password', text: password } };
     return { ok: true, object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }) };
   },
