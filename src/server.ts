@@ -184,7 +184,11 @@ function metricsOf({ stores: { disk, models, registry, eventLog, resubscriptions
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();
   const told = access.administer().then(({ notices }) => { for (const notice of notices) log.warn(notice); });
-  if (isFirstStart) return { settled: told };
+  if (isFirstStart) {
+    // Awaited once the plugins have started: until then a failure must not count as one that nobody handles.
+    told.catch(() => undefined);
+    return { settled: told };
+  }
   told.catch((error: unknown) => { log.error({ err: error }, 'ADMIN_PASSWORD could not be compared'); });
   return { settled: Promise.resolve() };
 }
