@@ -156,7 +156,13 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'owner references': 'ownerReferencesPerObjectMax', 'one index value': 'indexValueBytesMax', 'values in one index': 'indexValuesPerObjectMax', 'operations of a JSON Patch': 'jsonPatchOperationsMax',
   'validation errors told': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
   'bytes of requests and of writes being decided': 'heldBytesMax',
-  'tries of a write that loses races': 'writeAttemptsMax', 'failed log-ins of a user from one address': 'loginFailuresMax', 'failed log-ins of a user, or from an address': 'loginFailuresInAllMax',
+  'long lists and initial watch states being read': 'snapshotsPerUserMax',
+  'bytes watches and plugins\' streams leave unread, in all; of one user or visitor\'s address': 'watchBuffersBytesMax',
+  'tries of a write that loses races': 'writeAttemptsMax',
+  'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'loginFailuresMax',
+  'failed log-ins from one network; of a user from networks without a log-in of theirs': 'loginFailuresInAllMax',
+  'log-ins that wait for their hash, of one network; in all': 'passwordHashesWaitingPerNetworkMax',
+  'a user name and a password at `POST /login`': 'nameLengthMax',
 };
 
 t.test('docs/api.md tells the limits as they are', async (t) => {
