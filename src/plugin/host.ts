@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay, within } from '../base/clock.ts';
+import { within } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import type { IdlePlugin } from '../auth/authorize.ts';
 import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
-import { typeKeyOf } from '../resource/type-declaration.ts';
 import { AppliedObjects, type AppliedObjectsDependencies } from './applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from './conflicts.ts';
 import { HostedPlugin } from './hosted-plugin.ts';
@@ -19,8 +18,8 @@ import { PluginFolders, type PluginFoldersDependencies } from './plugin-folders.
 import { PluginObjects } from './plugin-objects.ts';
 import { ProcessListeners } from './process-listeners.ts';
 import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
-import { activitiesOf, isConcerned, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
-import { pluginTypeName } from './plugin-type.ts';
+import { activitiesOf, isConcerned, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
+import { pluginKeyOf } from './plugin-type.ts';
 import type { PluginLogger } from './plugin.ts';
 
 export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
@@ -56,12 +55,11 @@ export class PluginHost {
   /** The type of plugins must be in the registry. */
   constructor(dependencies: PluginHostDependencies) {
     const { registry, domain, log, clock, folders: roots } = dependencies;
-    const { group, plural } = pluginTypeName(domain);
     this.#dependencies = dependencies;
     registry.expects(unfound);
     this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
-    this.#objects = new PluginObjects(must(registry.byKey(typeKeyOf(group, plural)), 'the type of plugins is registered').type, dependencies, log);
+    this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type of plugins is registered').type, dependencies, log);
     this.#step = new PluginStep({
       ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
       tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
@@ -166,12 +164,7 @@ export class PluginHost {
 
   /** Resolves when this node has brought that plugin to rest, or the time is up; undefined: there is none of this name. */
   async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
-    const timeUp = new AbortController();
-    const atRest = async (): Promise<void> => {
-      for (let running = this.#plugins.get(name)?.running; running !== undefined && !timeUp.signal.aborted; running = this.#plugins.get(name)?.running) await running;
-    };
-    await Promise.race([atRest(), delay(this.#dependencies.clock, timeoutMs, timeUp.signal)]);
-    timeUp.abort();
+    await restOf(() => this.#plugins.get(name)?.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : standingOf(plugin);
   }

@@ -1,3 +1,4 @@
+import { delay, type Clock } from '../base/clock.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Failure } from './plugin-status.ts';
 import type { PluginPhase } from './plugin-type.ts';
@@ -26,6 +27,16 @@ export function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: b
 
 function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {
   return manifest?.dependencies.has(name) === true;
+}
+
+/** Resolves when nothing of it runs any more, or the time is up. */
+export async function restOf(running: () => Promise<void> | undefined, clock: Clock, timeoutMs: number): Promise<void> {
+  const timeUp = new AbortController();
+  const rest = async (): Promise<void> => {
+    for (let step = running(); step !== undefined && !timeUp.signal.aborted; step = running()) await step;
+  };
+  await Promise.race([rest(), delay(clock, timeoutMs, timeUp.signal)]);
+  timeUp.abort();
 }
 
 export function standingOf({ name, state, failure }: HostedPlugin): PluginStanding {
