@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -23,6 +23,7 @@ import { diskSpaceNow } from './disk/disk-space.ts';
 import { tightenDataDir } from './disk/private-files.ts';
 import { refuseFullDisk } from './disk/start-space.ts';
 import { prepareStoreFiles } from './disk/store-files.ts';
+import { drawSuffix } from './draw-suffix.ts';
 import { createWriteDoor } from './execute.ts';
 import { LogFollower } from './follow-log.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -285,12 +286,6 @@ function endProcess(log: Logger): (error: Error) => void {
     log.fatal({ err: error }, 'the log or the read models failed');
     process.exit(1);
   };
-}
-
-const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
-
-function drawSuffix(): string {
-  return Array.from({ length: 5 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)] ?? 'a').join('');
 }
 
 /** Compiled, this file is dist/src/server.js: the package's own files are above it. */

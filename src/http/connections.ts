@@ -70,9 +70,12 @@ export class Connections {
     };
   }
 
-  /** Those without a request that Node takes for busy. Browsers open connections in advance, which send nothing. */
+  /**
+   * Those without a request that Node takes for busy: browsers open connections in advance, which send nothing, and a
+   * peer need not close its side of a connection that was ended.
+   */
   destroyIdle(): void {
-    for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();
     for (const socket of this.#unparsed) if (this.unanswered(socket) === undefined) socket.destroy();
   }
 
