@@ -177,9 +177,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let [folded, stamp, time] = [0, this.#stamp, this.#time];
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
+        // First: it refuses an event of a later version, which must not be read as one of this.
+        stamp = laterStamp(recorded, stamp);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
-        stamp = laterStamp(recorded, stamp);
         folded += 1;
         // An index function may take a millisecond for each object: what is left of the batch is another transaction's.
         if (slices.isOver()) break;

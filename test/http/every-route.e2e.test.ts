@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -147,7 +148,10 @@ async function whileAnnounced(server: TestServer, plugged: string, during: (orig
   const starting = startTestServer({ environment: { PLUGINS_DIRS: plugged, PORT: port }, dataDir: server.dataDir });
   try {
     await Promise.race([reached, starting]);
-    await during(`http://127.0.0.1:${port}`);
+    const origin = `http://127.0.0.1:${port}`;
+    // Until `late` is announced whatever could be a plugin's is 503 to everybody, while `gate` is still being loaded.
+    while ((await fetch(`${origin}/apis/late.example/v1/lates`)).status === 503) await nextTurn();
+    await during(origin);
   } finally {
     Reflect.deleteProperty(globalThis, gateName);
     release();
