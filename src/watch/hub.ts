@@ -1,9 +1,8 @@
-import PQueue from 'p-queue';
-
 import type { Subject } from '../command/subject.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
+import { accountOf } from '../read/client.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
@@ -11,6 +10,7 @@ import { Audiences } from './audience.ts';
 import { awaitStart, LogSilentError, Replay, type CatchUpSource } from './catch-up.ts';
 import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
+import { SharedPlaces } from './shared-places.ts';
 import { Turns } from './turns.ts';
 import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
@@ -47,7 +47,7 @@ export class WatchHub {
   readonly #recent: RecentChanges;
   /** Every watcher that is not closed. */
   readonly #watchers: Wheel<Watcher>;
-  readonly #catchUps = new PQueue({ concurrency: watchCatchUpsMax });
+  readonly #catchUps = new SharedPlaces(watchCatchUpsMax);
   /** What ends the reading of those who catch up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
@@ -67,7 +67,7 @@ export class WatchHub {
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     const turns = new Turns(clock, watchCatchUpTurnMs);
-    this.#source = { log, reader, clock, position: () => this.#position, turn: () => turns.next(), isCrowded: () => this.#catchUps.size > 0 };
+    this.#source = { log, reader, clock, position: () => this.#position, turn: () => turns.next(), isCrowded: () => this.#catchUps.isCrowded };
     this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });
   }
 
@@ -162,7 +162,7 @@ export class WatchHub {
     const replay = new Replay(watcher, this.#source);
     if (watcher.cursor === undefined) await replay.state(signal);
     while (watcher.state === 'catching-up' && !this.#join(watcher)) {
-      await this.#catchUps.add(() => replay.log(signal));
+      await this.#catchUps.run(accountOf(watcher.plan.client), () => replay.log(signal));
       await replay.drained();
     }
   }
