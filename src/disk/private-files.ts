@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StartError } from '../config.ts';
 
 /** What the server keeps in DATA_DIR. Anything else there is somebody else's. */
-const kept = ['log', 'read-models', 'packages', 'admin-password', 'lock.sock'];
+const kept = ['log', 'read-models', 'packages', 'plugin-loads', 'admin-password', 'lock.sock'];
 
 /**
  * Takes every right of others from what the server keeps in DATA_DIR, which holds password hashes. DATA_DIR itself too,
