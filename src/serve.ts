@@ -19,6 +19,8 @@ const exitMarginMs = 500;
 
 /** How often a stalled reader of the logs is tried again when the process ends: a tenth of a second each time. */
 const flushRefusalsMax = 3;
+/** How long an ordered stop waits for its last line to be written. */
+const logWrittenMs = 100;
 /** Log lines kept for a reader that stalls; what comes past it is dropped. */
 const logBufferBytesMax = 1_048_576;
 
@@ -31,16 +33,16 @@ export async function serve(): Promise<void> {
   const folder = process.cwd();
   const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
   if (!decoded.ok) throw new StartError(decoded.mistakes.join('\n'), { exitCode: 2 });
-  const { log, flush } = openLog(decoded.config);
+  const { log, flush, written } = openLog(decoded.config);
   const suspects = new Suspects();
   tellWarnings(log);
-  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.blame(error));
+  const onFatal = exitOnBugs({ log, flush, written }, (error) => suspects.blame(error));
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => { eventLoop.know(all); });
   const stopping = new AbortController();
   const onListening = (url: string): void => { log.info({ url }, 'listening; probes are answered, the platform once the log has been read, each plugin once it has started'); };
   const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
-  stopOnSignal(starting, stopping, { log, flush });
+  stopOnSignal(starting, stopping, { log, flush, written });
   const server = await starting.catch((error: unknown) => {
     // It was told to stop, and whoever heard that ends the process.
     if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
@@ -61,7 +63,14 @@ function tellWarnings(log: pino.Logger): void {
   });
 }
 
-function openLog(config: Config): { readonly log: pino.Logger; readonly flush: () => void } {
+type OpenedLog = {
+  readonly log: pino.Logger;
+  readonly flush: () => void;
+  /** Resolves when the lines so far are written, or when nobody takes them within a moment. */
+  readonly written: () => Promise<void>;
+};
+
+function openLog(config: Config): OpenedLog {
   let flushing = false;
   let refusals = 0;
   // A reader of the logs that stalls costs a bounded buffer, and the end of the process a bounded time.
@@ -81,7 +90,16 @@ function openLog(config: Config): { readonly log: pino.Logger; readonly flush: (
     // Else the library would flush once more at the exit, and try for ever.
     destination.destroy();
   };
-  return { log: pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination), flush };
+  const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  // A write on its way is not flushed but lost at the exit, and one that fails only then would be tried for ever.
+  const written = async (): Promise<void> => {
+    if (isGone || !log.isLevelEnabled('info')) return;
+    await new Promise<void>((resolve) => {
+      destination.once('drain', resolve).once('error', resolve);
+      systemClock.after(logWrittenMs, resolve);
+    });
+  };
+  return { log, flush, written };
 }
 
 /**
@@ -126,7 +144,7 @@ function shown(error: unknown): string {
 }
 
 /** The first signal drains, also during the start; the second one ends the process at once. */
-function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortController, { log, flush }: Logger): void {
+function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortController, { log, flush, written }: Logger): void {
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stopping.signal.aborted) {
       flush();
@@ -136,13 +154,18 @@ function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortControlle
     log.info({ signal }, 'stopping');
     const leave = (outcome: string): void => {
       log.info(outcome);
-      flush();
-      process.exit(0);
+      void written().then(() => {
+        flush();
+        process.exit(0);
+      });
     };
     // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
     systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before everything was finished'); });
     starting.then((server) => server.close()).then(() => { leave('stopped'); }, (error: unknown) => {
-      if (error === stopping.signal.reason) leave('stopped before the start was finished');
+      if (error === stopping.signal.reason) {
+        leave('stopped before the start was finished');
+        return;
+      }
       log.error({ err: error }, 'could not stop in order');
       flush();
       process.exit(1);
