@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, chown, constants, copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -19,10 +19,18 @@ import { copiesOf, stages, type Stage } from './dockerfile.ts';
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** Node without the options with which the test runner instruments every child it sees. */
-const plainNode = ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"', process.execPath];
+const plainNode = ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"'];
 
-async function run(args: readonly string[], options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Promise<number | null> {
-  const child = spawn('/bin/sh', [...plainNode, ...args], { stdio: ['ignore', 'ignore', 'inherit'], ...user, cwd: options.cwd, env: { PATH: process.env['PATH'], ...options.env } });
+/** A Node that `user` may execute: the one that runs the tests may be in a folder that only root can enter. */
+async function copyNode(folder: string): Promise<string> {
+  const copy = join(folder, 'node');
+  await copyFile(process.execPath, copy, constants.COPYFILE_FICLONE);
+  await chmod(copy, 0o555);
+  return copy;
+}
+
+async function run(node: string, args: readonly string[], options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Promise<number | null> {
+  const child = spawn('/bin/sh', [...plainNode, node, ...args], { stdio: ['ignore', 'ignore', 'inherit'], ...user, cwd: options.cwd, env: { PATH: process.env['PATH'], ...options.env } });
   const [code] = await once(child, 'close') as [number | null];
   return code;
 }
@@ -60,8 +68,8 @@ async function makeReadOnly(folder: string): Promise<void> {
 type Started = { readonly ready: string; readonly port: string; readonly stop: () => Promise<number | null>; readonly errors: () => string };
 
 /** ENTRYPOINT and CMD, with the ENV of the image but for the folder and the port, which are not the image's own here. */
-async function startImage(t: Test, app: string, env: Readonly<Record<string, string>>): Promise<Started> {
-  const child = spawn('/bin/sh', [...plainNode, join(app, 'dist/src/main.js'), 'serve'], {
+async function startImage(t: Test, node: string, app: string, env: Readonly<Record<string, string>>): Promise<Started> {
+  const child = spawn('/bin/sh', [...plainNode, node, join(app, 'dist/src/main.js'), 'serve'], {
     cwd: app, stdio: ['ignore', 'pipe', 'pipe'], ...user, env: { PATH: process.env['PATH'], NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', ADMIN_PASSWORD: 'for the rehearsal', LOG_LEVEL: 'warn', ...env },
   });
   t.teardown(() => { child.kill('SIGKILL'); });
@@ -100,19 +108,20 @@ t.test('the image, rehearsed: built from what is copied, run by nobody from a fo
   await copyInto(app, must(runtime, 'runtime'), built);
   await copyPackages(app);
   await makeReadOnly(app);
+  const node = await copyNode(folder);
 
   const health = JSON.parse(/CMD (\[.*\])$/u.exec(must(runtime?.instructions.find(({ name }) => name === 'HEALTHCHECK'), 'it has one').text)?.[1] ?? '[]') as string[];
-  const embedded = await startImage(t, app, { DATA_DIR: data });
+  const embedded = await startImage(t, node, app, { DATA_DIR: data });
   t.match(embedded.ready, /^ledgerplane ready on http:\/\/127\.0\.0\.1:\d+ \(embedded log, /u);
-  t.equal(await run(health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 0, 'the health check says so');
+  t.equal(await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 0, 'the health check says so');
   t.equal(await embedded.stop(), 0, `SIGTERM ends it in order: ${embedded.errors()}`);
-  t.equal(await run(health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 1, 'and that it is gone');
-  t.equal(await run([join(app, 'dist/src/main.js'), 'log', 'info'], { cwd: app, env: { DATA_DIR: data } }), 0, 'commands run there, too');
+  t.equal(await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 1, 'and that it is gone');
+  t.equal(await run(node, [join(app, 'dist/src/main.js'), 'log', 'info'], { cwd: app, env: { DATA_DIR: data } }), 0, 'commands run there, too');
 
   const store = await startEventStore();
   t.teardown(async () => store.stop());
   const other = join(data, 'other');
-  const far = await startImage(t, app, { DATA_DIR: other, EVENT_LOG: store.url });
+  const far = await startImage(t, node, app, { DATA_DIR: other, EVENT_LOG: store.url });
   t.match(far.ready, /\(EventStoreDB, /u, 'the driver is among the packages');
   t.equal(await far.stop(), 0, far.errors());
 });
