@@ -2,6 +2,7 @@ import { roleOf } from '../src/access/role-object.ts';
 import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../src/auth/permission-reader.ts';
+import type { Slices } from '../src/base/slices.ts';
 import type { Subject } from '../src/command/subject.ts';
 import type { ChangeBatch, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -32,7 +33,7 @@ export class PermissionTables implements PermissionReader {
   readonly #credentials = new Credentials();
   readonly #takes: ReadonlyMap<TypeKey, Take>;
   readonly #listeners = new Set<(concerned: Concerned) => void>();
-  #ready = false;
+  #state: 'empty' | 'loading' | 'ready' = 'empty';
 
   constructor({ reader, feed, domain }: { readonly reader: ObjectReader; readonly feed: ChangeFeed; readonly domain: string }) {
     this.#reader = reader;
@@ -42,19 +43,31 @@ export class PermissionTables implements PermissionReader {
 
   /** Reads everything in this one turn: the indexes of the five types must be ready. What was known before is replaced. */
   load(): void {
+    for (const _ of this.#loading());
+  }
+
+  /** The same over as many turns as it takes: nobody is judged by the tables before it is done. */
+  async loadIn(slices: Slices): Promise<void> {
+    for (const _ of this.#loading()) if (slices.isOver()) await slices.next();
+  }
+
+  /** Object by object, each as it is now; what changes behind that comes from the feed. */
+  *#loading(): Iterable<void> {
+    this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
     const told: Told = { credentials: new Set(), rights: false };
     for (const [type, take] of this.#takes) {
       for (const name of this.#reader.names(type, all)) {
         const stored = this.#reader.get(type, name);
         if (stored !== undefined) take(name, liveObject(stored.bytes), told);
+        yield;
       }
     }
-    this.#ready = true;
+    this.#state = 'ready';
   }
 
   isReady(): boolean {
-    return this.#ready;
+    return this.#state === 'ready';
   }
 
   rightsOf(subject: Subject): Rights {
@@ -116,13 +129,13 @@ export class PermissionTables implements PermissionReader {
   }
 
   #apply({ changes }: ChangeBatch): void {
-    if (!this.#ready) return;
+    if (this.#state === 'empty') return;
     const told: Told = { credentials: new Set(), rights: false };
     for (const { type, name, kind, deletionRequested, bytes } of changes) {
       const take = this.#takes.get(type);
       if (take !== undefined) take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), told);
     }
-    if (told.credentials.size === 0 && !told.rights) return;
+    if (this.#state !== 'ready' || (told.credentials.size === 0 && !told.rights)) return;
     for (const listener of this.#listeners) listener(told);
   }
 

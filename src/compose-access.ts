@@ -20,6 +20,7 @@ import { administrator, ensureAdministrator, type AdministratorReport } from './
 import { tokenUseWriter } from './auth/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/platform-types.ts';
 import type { Clock } from './base/clock.ts';
+import { Slices } from './base/slices.ts';
 import { must } from './base/unreachable.ts';
 import { StartError, type Config } from './config.ts';
 import type { Execute } from './execute.ts';
@@ -88,7 +89,7 @@ export type Access = {
   readonly refusals: RefusalLog;
   readonly routes: readonly PlatformRoute[];
   /** Once the platform's types can be listed: from now on, if the log has an administrator, requests are judged by it. */
-  open(): void;
+  open(): Promise<void>;
   /** Whether anybody can do everything. */
   isAdministered(): boolean;
   /** Makes the super administrator where there is none. */
@@ -127,8 +128,8 @@ export function composeAccess(parts: AccessParts): Access {
       ...permissionRoutes({ ...ports, domain, registry, permissions, elsewhere }),
       ...reviewRoutes({ registry, permissions, authorize }),
     ],
-    open: () => {
-      permissions.load();
+    open: async () => {
+      await permissions.loadIn(new Slices(clock));
       isFounded = permissions.holders(superRole).length > 0;
       sessions.open();
     },

@@ -145,7 +145,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   await startUnless(signal, follower);
   for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
-  access.open();
+  await access.open();
   reconcilers.open();
   core.leadership.start();
   readiness.done('read models');
