@@ -5,7 +5,7 @@ import type { IndexRows } from './index-rows.ts';
 import { sortedByNumber, sortedByText } from './index-sort.ts';
 import type { OrderedSequence } from './ordered-sequence.ts';
 
-/** Fills the orders from rows that have just been added, one order at a time. */
+/** Fills the orders from rows that have just been added: `pause` comes between the steps of each order. */
 export async function loadOrders(orders: Orders, pause: () => Promise<void>): Promise<void> {
   const { rows, byDefault, byIndex, byLabel } = orders;
   const asAdded = Uint32Array.from({ length: rows.capacity }, (_, ordinal) => ordinal);
@@ -14,29 +14,41 @@ export async function loadOrders(orders: Orders, pause: () => Promise<void>): Pr
   const inOrder = sortedByNumber(byName, (ordinal) => -rows.created(ordinal));
   const rankOf = new Uint32Array(inOrder.length);
   for (let rank = 0; rank < inOrder.length; rank++) rankOf[inOrder[rank] ?? 0] = rank;
+  await pause();
   byDefault.load(inOrder, () => 0);
   await pause();
   for (const [place, sequence] of byIndex.entries()) {
     const column = rows.columns[place];
     if (column === undefined) continue;
     if (place === 0) sequence.load(byName, () => 0);
-    else if (orders.multi[place] === true) deal(sequence, keyTable(column, rows.capacity), { inOrder, marked: true });
-    else loadSingle(sequence, column, { asAdded, inOrder, rankOf });
+    else if (orders.multi[place] === true) {
+      await deal(sequence, keyTable(column, rows.capacity), { inOrder, marked: true, pause });
+    } else await loadSingle(sequence, column, { asAdded, inOrder, rankOf, pause });
     await pause();
   }
-  deal(byLabel, labelTable(rows), { inOrder, marked: false });
+  await deal(byLabel, labelTable(rows), { inOrder, marked: false, pause });
 }
 
-type LoadOrders = { readonly asAdded: Uint32Array; readonly inOrder: Uint32Array; readonly rankOf: Uint32Array };
+type Pause = { readonly pause: () => Promise<void> };
+type LoadOrders = Pause & { readonly asAdded: Uint32Array; readonly inOrder: Uint32Array; readonly rankOf: Uint32Array };
 
-function loadSingle(sequence: OrderedSequence, column: KeyColumn, { asAdded, inOrder, rankOf }: LoadOrders): void {
+async function loadSingle(sequence: OrderedSequence, column: KeyColumn, orders: LoadOrders): Promise<void> {
+  const { asAdded, inOrder, rankOf, pause } = orders;
   if (column.missing === Infinity) {
-    sequence.load(sortedByNumber(inOrder, (ordinal) => Number(column.least(ordinal))), () => 0);
+    const sorted = sortedByNumber(inOrder, (ordinal) => Number(column.least(ordinal)));
+    await pause();
+    sequence.load(sorted, () => 0);
     return;
   }
   const few = fewKeys(column, asAdded.length);
-  if (few === undefined) sequence.load(sortedByText(asAdded, { textOf: (ordinal) => String(column.least(ordinal)), rankOf }), () => 0);
-  else deal(sequence, few, { inOrder, marked: false });
+  await pause();
+  if (few !== undefined) {
+    await deal(sequence, few, { inOrder, marked: false, pause });
+    return;
+  }
+  const sorted = sortedByText(asAdded, { textOf: (ordinal) => String(column.least(ordinal)), rankOf });
+  await pause();
+  sequence.load(sorted, () => 0);
 }
 
 /** Keys by posting, ordinal after ordinal. */
@@ -103,9 +115,13 @@ function labelTable(rows: IndexRows): KeyTable {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
+type Deal = Pause & { readonly inOrder: Uint32Array; readonly marked: boolean };
+
 /** Sorts the distinct keys, then deals the postings out to them in default order, which they keep. */
-function deal(sequence: OrderedSequence, { keys, keyPlaces, starts }: KeyTable, { inOrder, marked }: { readonly inOrder: Uint32Array; readonly marked: boolean }): void {
+async function deal(sequence: OrderedSequence, { keys, keyPlaces, starts }: KeyTable, { inOrder, marked, pause }: Deal): Promise<void> {
+  await pause();
   const next = firstRanks(keys, keyPlaces);
+  await pause();
   const postings = new Uint32Array(keyPlaces.length);
   const keyAt = new Uint32Array(keyPlaces.length);
   for (const ordinal of inOrder) {
@@ -119,6 +135,7 @@ function deal(sequence: OrderedSequence, { keys, keyPlaces, starts }: KeyTable, 
       keyAt[rank] = place;
     }
   }
+  await pause();
   sequence.load(postings, (rank) => keys[keyAt[rank] ?? 0] ?? '');
 }
 
