@@ -1,5 +1,6 @@
 import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits/lists.ts';
 import { networkOf } from '../base/network-of.ts';
+import type { LogPosition } from '../log/log.ts';
 import { clientOf, type Client } from '../read/client.ts';
 import { SnapshotsExhaustedError, type ListPage } from '../read/objects.ts';
 import type { Place } from '../read/snapshot-places.ts';
@@ -8,7 +9,7 @@ import { bytesAnswer, refusal, type Answer } from './answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
-import { foreignPosition, staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
+import { staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from './problem.ts';
@@ -38,7 +39,10 @@ export class Collections {
     const decoded = decodeListQuery(exchange.query, type);
     if (!decoded.ok) return refusal(decoded.problem);
     const request = decoded.value;
-    const stale = await staleness(request.freshness, exchange, this.#ports.reader) ?? this.#foreignChain(request);
+    const begun = begunAt(request);
+    const { reader } = this.#ports;
+    const stale = (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader))
+      ?? await staleness(request.freshness, exchange, reader);
     if (stale !== undefined) return stale;
     // Many who ask the same at once share what the first of them has read meanwhile.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
@@ -77,11 +81,6 @@ export class Collections {
     }
   }
 
-  #foreignChain({ paging }: ListRequest): Answer | undefined {
-    const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
-    return begun === undefined || this.#ports.reader.isKnown(begun) ? undefined : refusal(foreignPosition(begun));
-  }
-
   #joined(request: ListRequest, page: Omit<ListPage, 'items'> & { readonly items: Uint8Array }, key: string | undefined): Uint8Array {
     if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined) return this.#cache.keep(key, request, page);
     return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
@@ -112,6 +111,11 @@ export class Collections {
     if (!outcome.ok) return written(outcome, { type, ...nameIn(object.value['metadata']) });
     return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome)]);
   }
+}
+
+/** Every page of a chain repeats its first page's position, so no page may be older than that. */
+function begunAt({ paging }: ListRequest): LogPosition | undefined {
+  return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
 
 const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', { retryAfterSeconds: 1 });

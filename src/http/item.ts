@@ -68,7 +68,7 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
 }
 
 /** Positions of another epoch name other states, if any: what the client holds must be read anew. */
-export function foreignPosition(position: LogPosition): Problem {
+function foreignPosition(position: LogPosition): Problem {
   return problem('expired', `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`);
 }
 
