@@ -23,7 +23,7 @@ export type Finish = {
   readonly close: () => void;
 };
 
-type OutboxOptions = { readonly account: string; /** All queues together, or its user's, hold too much: it must `finish`. */ readonly onOverflow: () => void };
+type OutboxOptions = { readonly account: string; /** All queues together, or its user's, hold too much: it must `stop` or `finish`. */ readonly onOverflow: () => void };
 
 export type OutboxBounds = BudgetBounds & { readonly watcherBytesMax: number };
 
@@ -55,15 +55,15 @@ export class Outboxes {
  * The frames one connection has not taken: one write that has begun, and those behind it. A connection that is given
  * thousands of writes at once takes seconds to destroy; one with a single write takes microseconds.
  *
- *   open ── finish ──▶ finishing ── taken ──▶ closing
- *     └────── cut, gone ───┴─────────────────────┴──────▶ closed
+ *   open ── stop ──▶ stopped ── finish ──▶ finishing ── taken ──▶ closing
+ *     └──────────────────┴── cut, gone ─────────┴───────────────────┴──────▶ closed
  */
 export class Outbox implements Queue {
   readonly #connection: Connection;
   readonly #all: Outboxes;
   readonly #account: Account;
   readonly #onOverflow: () => void;
-  #state: 'open' | 'finishing' | 'closing' | 'closed' = 'open';
+  #state: 'open' | 'stopped' | 'finishing' | 'closing' | 'closed' = 'open';
   /** Not begun, the next one first. All of them and `#pending` are held in the budget. */
   #queue = new Fifo<Frames>();
   #queuedBytes = 0;
@@ -72,6 +72,8 @@ export class Outbox implements Queue {
   /** Whether it waits for a turn; and whether it is at work already, as a write may be taken at once. */
   #isWaiting = false;
   #isAtWork = false;
+  /** Whether no write may begin. */
+  #isHeld = false;
   #finish: Finish | undefined;
   #deadline: Timer | undefined;
   readonly #drained: (() => void)[] = [];
@@ -100,11 +102,23 @@ export class Outbox implements Queue {
     return new Promise((resolve) => { this.#drained.push(resolve); });
   }
 
+  /**
+   * Takes nothing more, from this moment on; `finish` follows in a turn that has time for it. With `dropped` no write begins
+   * until then.
+   */
+  stop(rest: Finish['rest']): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'stopped';
+    this.#isHeld ||= rest === 'dropped';
+  }
+
   /** Nothing follows but what `finish` says. */
   finish(finish: Finish): void {
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
+    // What is dropped first cannot be sent.
+    if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => { this.cut(); });
     this.#advance();
@@ -112,8 +126,13 @@ export class Outbox implements Queue {
 
   overflow(): void {
     this.#onOverflow();
-    if (this.#state === 'open') this.cut();
-    else this.#drop();
+    if (this.#state === 'open') {
+      this.cut();
+      return;
+    }
+    // Its `finish` may have to wait for a turn; the memory does not.
+    if (this.#state === 'stopped') this.#all.budget.leave(this.#account, this);
+    this.#drop();
   }
 
   cut(): void {
@@ -167,7 +186,8 @@ export class Outbox implements Queue {
   }
 
   #isDue(): boolean {
-    if (this.#state === 'open') return this.#pending === undefined && this.#queue.length > 0;
+    if (this.#isHeld) return false;
+    if (this.#state === 'open' || this.#state === 'stopped') return this.#pending === undefined && this.#queue.length > 0;
     return this.#state === 'finishing' && (this.#pending === undefined || this.#finish?.rest === 'dropped');
   }
 

@@ -32,6 +32,12 @@ export class Slices {
     return now < this.#endsAt;
   }
 
+  /** Runs it at once while the turn has time, otherwise in a later turn. It must not throw. */
+  soon(piece: Piece): void {
+    if (this.hasTime()) piece.run();
+    else this.add(piece);
+  }
+
   /** Runs it in a later turn. It must not throw. */
   add(piece: Piece): void {
     this.#waiting.push(piece);

@@ -3,7 +3,8 @@ import type { LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
 import { Frames } from './frames.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
-import type { Connection, Outbox, Outboxes } from './outbox.ts';
+import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
+import type { Slices } from './slices.ts';
 import type { Ending, WatchPlan } from './watch-plan.ts';
 
 /** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
@@ -50,6 +51,7 @@ export class Watcher {
   /** What was sent and not taken yet, and what waits to be sent. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
+  readonly #slices: Slices;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /** Everything selected up to here was written; undefined while an initial state is incomplete. Live, the hub's position stands for it. */
@@ -60,12 +62,15 @@ export class Watcher {
   /** Since when a catch-up waits for the peer to read; undefined when it does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
+  /** Whether the hub has let go of it. */
+  #isForgotten = false;
 
   constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {
     this.plan = plan;
     this.sink = sink;
     this.outbox = options.outboxes.open(sink, { account: accountOf(plan.client), onOverflow: () => { this.end(crowdedOut); } });
     this.#unreadBytesMax = options.outboxes.watcherBytesMax;
+    this.#slices = options.outboxes.slices;
     this.#onClosed = options.onClosed;
     this.#cursor = options.cursor;
     this.#wroteAt = options.now;
@@ -132,24 +137,23 @@ export class Watcher {
     }
   }
 
+  /** Nothing is delivered from this moment on. The rest takes longer, and thousands may end at once: each has its turn. */
   end(ending: Ending): void {
-    if (!this.#close()) return;
-    if (ending.reason === 'unresponsive') {
-      this.outbox.cut();
-      return;
-    }
-    const farewell = this.sink.farewell(ending);
-    this.outbox.finish({
-      rest: isForgotten.has(ending.reason) ? 'dropped' : 'sent',
-      last: farewell === undefined ? undefined : new Frames(farewell),
-      close: () => { this.sink.end(ending); },
-    });
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    const rest = forgettingEndings.has(ending.reason) ? 'dropped' : 'sent';
+    this.outbox.stop(rest);
+    this.#slices.soon({ run: () => { this.#leave(ending, rest); } });
   }
 
   /** The peer left. */
   gone(): void {
-    this.#close();
-    this.outbox.gone();
+    this.#state = 'closed';
+    this.outbox.stop('dropped');
+    this.#slices.soon({ run: () => {
+      this.#forget();
+      this.outbox.gone();
+    } });
   }
 
   #send(frames: Frames, now: number): void {
@@ -157,11 +161,21 @@ export class Watcher {
     this.#wroteAt = now;
   }
 
-  #close(): boolean {
-    if (this.#state === 'closed') return false;
-    this.#state = 'closed';
+  #leave(ending: Ending, rest: Finish['rest']): void {
+    this.#forget();
+    if (ending.reason === 'unresponsive') {
+      this.outbox.cut();
+      return;
+    }
+    const farewell = this.sink.farewell(ending);
+    const last = farewell === undefined ? undefined : new Frames(farewell);
+    this.outbox.finish({ rest, last, close: () => { this.sink.end(ending); } });
+  }
+
+  #forget(): void {
+    if (this.#isForgotten) return;
+    this.#isForgotten = true;
     this.#onClosed(this);
-    return true;
   }
 
   #overdue(now: number): Ending | undefined {
@@ -183,4 +197,4 @@ export class Watcher {
 }
 
 /** Ends after which nothing is sent that waits: the watcher is behind already, or may not see it any more. */
-const isForgotten: ReadonlySet<Ending['reason']> = new Set(['too-slow', 'rights-lost']);
+const forgettingEndings: ReadonlySet<Ending['reason']> = new Set(['too-slow', 'rights-lost']);

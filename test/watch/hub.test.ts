@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
-import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs } from '../../src/limits/watches.ts';
+import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs, watchTurnMs } from '../../src/limits/watches.ts';
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
 import { Audiences } from '../../src/watch/audience.ts';
@@ -18,21 +18,31 @@ import { collect, proposed } from '../support/log-events.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
 import { widgetType, type WidgetContent } from '../support/watched-type.ts';
+import { ToilingClock } from '../support/toiling-clock.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const type = widgetType();
 const nothing = { labels: [], fields: [] };
 
+type NodeChanges = {
+  readonly log?: (log: EventLog) => EventLog;
+  readonly recentChanges?: number;
+  readonly bounds?: OutboxBounds;
+  readonly clock?: FakeClock;
+};
+
 class Node {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly log = new MemoryLog();
   readonly writer = new WidgetWriter(this.log);
-  readonly objects = new MemoryObjects(this.log, this.clock, [type]);
+  readonly objects: MemoryObjects;
   readonly faults: unknown[] = [];
   readonly hub: WatchHub;
 
-  constructor(changes: { readonly log?: (log: EventLog) => EventLog; readonly recentChanges?: number; readonly bounds?: OutboxBounds } = {}) {
+  constructor(changes: NodeChanges = {}) {
     const log = changes.log?.(this.log) ?? this.log;
+    this.clock = changes.clock ?? new FakeClock();
+    this.objects = new MemoryObjects(this.log, this.clock, [type]);
     this.hub = new WatchHub({
       feed: this.objects, reader: this.objects, log, clock: this.clock, report: (error) => { this.faults.push(error); },
       recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 }, outboxes: new Outboxes(this.clock, changes.bounds),
@@ -306,4 +316,34 @@ void test('no audience is left when its last watcher has gone', async (t) => {
   t.equal(audiences.size, 4);
   for (const watcher of watchers) audiences.leave(watcher);
   t.equal(audiences.size, 0);
+});
+
+void test('watches that pass their byte bound at once get nothing more in that turn, and leave in many', async (t) => {
+  const clock = new ToilingClock();
+  const count = 500;
+  const bounds = { bytesMax: 1_000_000_000, accountBytesMax: 1_000_000_000, watcherBytesMax: 2_000 };
+  const node = new Node({ clock, bounds });
+  const silent = Array.from({ length: count }, () => node.watch());
+  const reading = node.watch();
+  for (const { sink } of silent) sink.block();
+  // The first write is on its way, the second one waits.
+  for (let round = 0; round < 2; round += 1) await node.write('a', { text: 'x'.repeat(1_000) });
+  const written = silent.map(({ sink }) => sink.written.length);
+  clock.lookMs = 1;
+  await node.write('b');
+  t.ok(node.hub.size > count - watchTurnMs, `${String(node.hub.size)} have not left`);
+  t.ok(silent.every(({ watcher }) => watcher.state === 'closed'));
+  let [turnsTaken, left] = [0, node.hub.size];
+  for (; left > 1; left = node.hub.size) {
+    await nextTurn();
+    turnsTaken += 1;
+    if (left - node.hub.size > watchTurnMs) t.fail(`${String(left - node.hub.size)} left in one turn`);
+  }
+  t.ok(turnsTaken >= count / watchTurnMs, `${String(turnsTaken)} turns`);
+  clock.lookMs = 0;
+  for (const { sink } of silent) sink.unblock();
+  await turns();
+  t.strictSame(silent.map(({ sink }) => sink.written.length), written, 'what waited was dropped');
+  t.ok(silent.every(({ sink }) => sink.ending?.reason === 'too-slow'));
+  t.equal(reading.watcher.state, 'live');
 });
