@@ -9,6 +9,7 @@ import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { createWatchEndpoints } from '../../src/http/watch-endpoints.ts';
 import type { WatchRequest } from '../../src/http/watching.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
+import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
 import { FakeClock } from './fake-clock.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryObjects, WidgetWriter } from './memory-objects.ts';
@@ -16,21 +17,27 @@ import { widgetType, type WidgetContent } from './watched-type.ts';
 
 const silent: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+export type WatchServerOptions = { readonly clock?: FakeClock; readonly bounds?: OutboxBounds };
+
 /** The watch endpoints behind a real HTTP server, with everything they need in memory and time that stands still. */
 export class WatchServer {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly log = new MemoryLog();
   readonly type = widgetType();
   readonly writer = new WidgetWriter(this.log);
-  readonly objects = new MemoryObjects(this.log, this.clock, [this.type]);
-  readonly hub = new WatchHub({
-    feed: this.objects, reader: this.objects, log: this.log, clock: this.clock, report: (error) => { throw error; },
-  });
+  readonly objects: MemoryObjects;
+  readonly hub: WatchHub;
   readonly server: Server;
   /** The server's side of each connection. */
   readonly connections = new Set<Socket>();
 
-  constructor() {
+  constructor({ clock = new FakeClock(), bounds }: WatchServerOptions = {}) {
+    this.clock = clock;
+    this.objects = new MemoryObjects(this.log, clock, [this.type]);
+    this.hub = new WatchHub({
+      feed: this.objects, reader: this.objects, log: this.log, clock, report: (error) => { throw error; },
+      outboxes: new Outboxes(clock, bounds),
+    });
     const endpoints = createWatchEndpoints({ hub: this.hub, clock: this.clock, domain: 'example.com', log: silent });
     this.server = createServer((req, res) => { endpoints.open(this.#request(req.url), req, res); });
     this.server.on('upgrade', (req, socket, head) => { endpoints.upgrade(this.#request(req.url), req, socket, head); });
@@ -40,8 +47,8 @@ export class WatchServer {
     });
   }
 
-  static async start(t: Test): Promise<WatchServer> {
-    const started = new WatchServer();
+  static async start(t: Test, options: WatchServerOptions = {}): Promise<WatchServer> {
+    const started = new WatchServer(options);
     started.server.listen(0, '127.0.0.1');
     await once(started.server, 'listening');
     t.teardown(async () => {
