@@ -67,12 +67,13 @@ export type Build = {
 
 /** Undefined for one that was not wanted any more before it was done. */
 export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex | undefined> {
-  const pause = async (): Promise<void> => {
-    await build.slices.next();
+  const { slices } = build;
+  const next = async (): Promise<void> => {
+    await slices.next();
     if (!build.isWanted()) throw new NotWantedError();
   };
   try {
-    return await buildTypeIndex(type.indexes, entriesOf(type, tables, build), { pause });
+    return await buildTypeIndex(type.indexes, entriesOf(type, tables, build), { isOver: () => slices.isOver(), next });
   } catch (error) {
     if (error instanceof NotWantedError) return undefined;
     throw error;

@@ -1,3 +1,4 @@
+import type { Steps } from '../src/base/steps.ts';
 import type { IndexKey } from '../src/resource/index-entry.ts';
 import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows, Tie } from './index-rows.ts';
@@ -58,10 +59,11 @@ export class OrderedSequence {
     return this.#size;
   }
 
-  /** Takes postings that are in order already, instead of what it holds. */
-  load(postings: Uint32Array, keyAt: (rank: number) => IndexKey): void {
+  /** Takes postings that are in order already, instead of what it holds. It must not be read before the last step. */
+  *load(postings: Uint32Array, keyAt: (rank: number) => IndexKey): Steps<undefined> {
     this.#chunks = [];
     for (let start = 0; start < postings.length; start += loadedPostings) {
+      if (start > 0) yield;
       const length = Math.min(loadedPostings, postings.length - start);
       const ordinals = new Uint32Array(chunkPostingsMax);
       ordinals.set(postings.subarray(start, start + length));

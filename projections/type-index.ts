@@ -1,3 +1,5 @@
+import type { Slices } from '../src/base/slices.ts';
+import { inSlices } from '../src/base/steps.ts';
 import { nameIndex } from '../src/resource/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../src/resource/index-entry.ts';
 import type { ListQuery, OrderPlace, Window } from '../src/resource/list-query.ts';
@@ -142,20 +144,20 @@ export class TypeIndex {
 }
 
 /**
- * The same index, built at once: each order is sorted once instead of built by a million insertions. `pause` lets other work
- * in between slices and orders. Each batch may be made anew or be the same array again.
+ * The same index, built at once: each order is sorted once instead of built by a million insertions. Other work has its
+ * turn between slices. Each batch may be made anew or be the same array again.
  */
 export async function buildTypeIndex(
   definitions: readonly IndexDefinition[],
   batches: Iterable<readonly IndexEntry[]> | AsyncIterable<readonly IndexEntry[]>,
-  { pause }: { readonly pause: () => Promise<void> },
+  slices: Pick<Slices, 'isOver' | 'next'>,
 ): Promise<TypeIndex> {
   const orders = newOrders(definitions);
   for await (const batch of batches) {
     for (const entry of batch) orders.rows.add(entry);
-    await pause();
+    await slices.next();
   }
-  await loadOrders(orders, pause);
+  await inSlices(loadOrders(orders), slices);
   return new TypeIndex(definitions, orders);
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { IndexRows } from '../../projections/index-rows.ts';
 import { sortedByNumber, sortedByText } from '../../projections/index-sort.ts';
+import { atOnce, strideMax } from '../../src/base/steps.ts';
 import { chunkPostingsMax, OrderedSequence } from '../../projections/ordered-sequence.ts';
 import { defineIndexes } from '../../src/resource/index-definition.ts';
 import { texts } from './type-index-oracle.ts';
@@ -52,7 +53,7 @@ test('after any insertions and removals the postings are in order, by every way 
 test('any part of an order is visited chunk by chunk, in both directions, until the visitor has enough', (t) => {
   const sizes = Array.from({ length: 2_000 }, (_, place) => place);
   const { sequence } = rowsWith(sizes);
-  sequence.load(Uint32Array.from(sizes), () => 0);
+  atOnce(sequence.load(Uint32Array.from(sizes), () => 0));
   for (const [low, high] of [[0, 0], [0, 1], [447, 449], [10, 1_990], [1_999, 2_000], [5, 3]] as const) {
     const forward: number[] = [];
     sequence.spans(low, high, (chunk, from, to) => { for (let at = from; at < to; at++) forward.push(chunk.ordinals[at]!); return true; });
@@ -77,17 +78,47 @@ test('texts are sorted in UTF-16 order, equal ones by rank', (t) => {
   fc.assert(fc.property(fc.array(parts, { minLength: 1, maxLength: 900, size: 'max' }), fc.constantFrom('', 'a long beginning that all share ', '\u{1f600}\u{1f600}\u{1f600}'), fc.integer({ min: 1, max: 997 }), (words, prefix, step) => {
     const all = words.map((word) => prefix + word);
     const rankOf = Uint32Array.from(all, (_, place) => place * step % 997 * 1_000 + place);
-    const sorted = sortedByText(Uint32Array.from(all, (_, place) => place), { textOf: (ordinal) => all[ordinal]!, rankOf });
+    const asGiven = Uint32Array.from(all, (_, place) => place);
+    const sorted = atOnce(sortedByText(asGiven, { textOf: (ordinal) => all[ordinal]!, rankOf }));
     const expected = all.map((_, place) => place).sort((a, b) => (all[a]! < all[b]! ? -1 : all[a]! > all[b]! ? 1 : rankOf[a]! - rankOf[b]!));
     t.same([...sorted], expected);
   }), { numRuns: numRuns * 3 });
   t.end();
 });
 
+test('no step of a sort reads more than a few strides of keys, whatever the texts share', (t) => {
+  const count = 20 * strideMax;
+  const texts: Readonly<Record<string, (place: number) => string>> = {
+    distinct: (place) => `x${String(place * 7919 % count)}`,
+    'equal beginnings': (place) => `${'a long beginning that all share '.repeat(3)}${String(place * 7919 % count)}`,
+    equal: () => 'the same',
+    'equal but for one': (place) => (place === count - 1 ? 'the samf' : 'the same'),
+    'ended, or going on with NULs': (place) => `a${'\0'.repeat(place % 30)}`,
+    wide: (place) => `\u{1f600}${String(place * 7919 % count)}`,
+  };
+  for (const [shape, textOf] of Object.entries(texts)) {
+    const all = Uint32Array.from({ length: count }, (_, place) => place);
+    let reads = 0;
+    const steps = sortedByText(all, { textOf: (place) => { reads += 1; return textOf(place); }, rankOf: all });
+    const perStep: number[] = [];
+    for (let step = steps.next(); ; step = steps.next()) {
+      perStep.push(reads);
+      reads = 0;
+      if (step.done !== true) continue;
+      const expected = [...all].sort((a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : a - b));
+      t.same([...step.value], expected, shape);
+      break;
+    }
+    t.ok(Math.max(...perStep) <= 4 * strideMax, `${shape}: ${String(Math.max(...perStep))} reads in one step`);
+  }
+  t.end();
+});
+
 test('numbers are sorted as numbers, equal ones as they came', (t) => {
   const number = fc.oneof(fc.double({ noNaN: true }), fc.integer({ min: -3, max: 3 }), fc.constantFrom(0, -0, Infinity, Number.MAX_VALUE, Number.MIN_VALUE, -Number.MIN_VALUE));
   fc.assert(fc.property(fc.array(number, { minLength: 1, maxLength: 600, size: 'max' }), (numbers) => {
-    const sorted = sortedByNumber(Uint32Array.from(numbers, (_, place) => place), (ordinal) => numbers[ordinal]!);
+    const asGiven = Uint32Array.from(numbers, (_, place) => place);
+    const sorted = atOnce(sortedByNumber(asGiven, (ordinal) => numbers[ordinal]!));
     const expected = numbers.map((_, place) => place).sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : a - b));
     t.same([...sorted], expected);
   }), { numRuns: numRuns * 3 });

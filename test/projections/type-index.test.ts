@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { TypeIndex, buildTypeIndex } from '../../projections/type-index.ts';
+import { strideMax } from '../../src/base/steps.ts';
 import { entryOf } from '../../src/resource/index-definition.ts';
 import { matches } from '../../src/resource/match.ts';
 import type { OrderPlace } from '../../src/resource/list-query.ts';
@@ -20,7 +21,8 @@ const writeOf = (declared: readonly Field[]): fc.Arbitrary<Write> => fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('remove' as const), name: names }), weight: 1 },
 );
 
-const noPause = async (): Promise<void> => Promise.resolve();
+/** Each step is a slice of its own. */
+const stepByStep = { isOver: () => true, next: async (): Promise<void> => Promise.resolve() };
 
 function apply(write: Write, index: TypeIndex, held: { readonly objects: Map<string, ResourceObject>; readonly definitions: readonly IndexDefinition[] }): void {
   if (write.kind === 'remove') {
@@ -36,7 +38,7 @@ const allOf = (index: TypeIndex, query: NaiveQuery, definitions: readonly IndexD
   index.query({ ...boundQuery(query, definitions), window: { kind: 'all' } }).names;
 
 async function bulk(definitions: readonly IndexDefinition[], objects: Iterable<ResourceObject>): Promise<TypeIndex> {
-  return buildTypeIndex(definitions, [[...objects].map((object) => entryOf(definitions, object))], { pause: noPause });
+  return buildTypeIndex(definitions, [[...objects].map((object) => entryOf(definitions, object))], stepByStep);
 }
 
 /** Everything one query can be asked for agrees with `expected`, the names of all that match in order. */
@@ -176,12 +178,15 @@ test('a unique value leads to its holder', async (t) => {
   t.throws(() => index.has(99, 'x'), RangeError);
 });
 
-test('a load pauses between slices, between orders, and between the steps of each', async (t) => {
+test('a load pauses between slices, between orders, and within each', async (t) => {
   const definitions = definitionsOf(fields);
   const below = random(1);
+  const count = 4 * strideMax;
+  const objects = Array.from({ length: count }, (_, number) => entryOf(definitions, drawn(below, number)));
   let pauses = 0;
-  const batches = [1, 2, 3].map((number) => [entryOf(definitions, drawn(below, number))]);
-  await buildTypeIndex(definitions, batches, { pause: async () => { pauses += 1; await Promise.resolve(); } });
-  // Each order is sorted in one turn and filled in another.
-  t.ok(pauses >= batches.length + 2 * definitions.length, String(pauses));
+  const next = async (): Promise<void> => { pauses += 1; await Promise.resolve(); };
+  const index = await buildTypeIndex(definitions, [objects], { isOver: () => true, next });
+  t.equal(index.size, count);
+  // Each order reads, and fills, every object at least.
+  t.ok(pauses >= 2 * definitions.length * (count / strideMax - 1), `${String(pauses)} pauses`);
 });
