@@ -1,4 +1,4 @@
-import { Fifo } from '../base/fifo.ts';
+import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
  * So many tasks at once. Those that wait are let in by account in turn, and within one account in the order they came: an
@@ -6,8 +6,7 @@ import { Fifo } from '../base/fifo.ts';
  */
 export class SharedPlaces {
   #free: number;
-  /** By account, none empty. The account that is let in next comes first. */
-  readonly #waiting = new Map<string, Fifo<() => void>>();
+  readonly #waiting = new TurnQueue<string, () => void>();
 
   constructor(places: number) {
     this.#free = places;
@@ -28,26 +27,14 @@ export class SharedPlaces {
   }
 
   async #enter(account: string): Promise<void> {
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve) => {
-      const waiting = this.#waiting.get(account) ?? new Fifo<() => void>();
-      waiting.push(resolve);
-      this.#waiting.set(account, waiting);
-    });
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => { this.#waiting.add(account, resolve); });
   }
 
   /** The place goes to the next account, which then is behind all others. */
   #leave(): void {
-    for (const [account, waiting] of this.#waiting) {
-      this.#waiting.delete(account);
-      const enter = waiting.shift();
-      if (waiting.length > 0) this.#waiting.set(account, waiting);
-      enter?.();
-      return;
-    }
-    this.#free += 1;
+    const enter = this.#waiting.take();
+    if (enter === undefined) this.#free += 1;
+    else enter();
   }
 }
