@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { TurnQueue } from '../base/turn-queue.ts';
 import { writeTurnWaitMs, writesWaitingPerObjectMax } from '../limits/writes.ts';
 import type { Writer } from './writer.ts';
 
@@ -6,42 +7,7 @@ import type { Writer } from './writer.ts';
 export type Leave = () => void;
 
 /** Who waits for one stream: of each writer in the order they came, and the writers by turns. */
-class Queue {
-  readonly #byWriter = new Map<Writer, Set<() => void>>();
-  #size = 0;
-
-  /** Of writers that share places nobody has more than are left for all others. */
-  hasPlaceFor(writer: Writer): boolean {
-    const left = writesWaitingPerObjectMax - this.#size;
-    return left > 0 && (writer.kind === 'trusted' || (this.#byWriter.get(writer)?.size ?? 0) < left);
-  }
-
-  add(writer: Writer, go: () => void): void {
-    this.#size += 1;
-    const own = this.#byWriter.get(writer);
-    if (own === undefined) this.#byWriter.set(writer, new Set([go]));
-    else own.add(go);
-  }
-
-  remove(writer: Writer, go: () => void): void {
-    const own = this.#byWriter.get(writer);
-    if (own?.delete(go) !== true) return;
-    this.#size -= 1;
-    if (own.size === 0) this.#byWriter.delete(writer);
-  }
-
-  /** The first of the writer whose turn it is, who then comes last. */
-  next(): (() => void) | undefined {
-    for (const [writer, own] of this.#byWriter) {
-      const [go] = own;
-      if (go === undefined) throw new Error('invariant broken: a writer without writes waits');
-      this.remove(writer, go);
-      if (this.#byWriter.delete(writer)) this.#byWriter.set(writer, own);
-      return go;
-    }
-    return undefined;
-  }
-}
+type Queue = TurnQueue<Writer, () => void>;
 
 /**
  * One writer a stream at a time, first come, first served, and users by turns: many writers of one object, left to race, would
@@ -63,7 +29,7 @@ export class Turns {
       return () => { this.#next(stream); };
     }
     const queue = this.#queueOf(stream);
-    if (!queue.hasPlaceFor(writer)) return undefined;
+    if (!hasPlaceFor(writer, queue)) return undefined;
     return new Promise((resolve) => {
       const timer = this.#clock.after(writeTurnWaitMs, () => {
         queue.remove(writer, go);
@@ -78,16 +44,22 @@ export class Turns {
   }
 
   #queueOf(stream: string): Queue {
-    const queue = this.#waiting.get(stream) ?? new Queue();
+    const queue = this.#waiting.get(stream) ?? new TurnQueue<Writer, () => void>();
     this.#waiting.set(stream, queue);
     return queue;
   }
 
   #next(stream: string): void {
-    const go = this.#waiting.get(stream)?.next();
+    const go = this.#waiting.get(stream)?.take();
     if (go === undefined) this.#waiting.delete(stream);
     else go();
   }
+}
+
+/** Of writers that share places nobody has more than are left for all others. */
+function hasPlaceFor(writer: Writer, queue: Queue): boolean {
+  const left = writesWaitingPerObjectMax - queue.size;
+  return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);
 }
 
 const outOfTurn: Leave = () => undefined;
