@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { SlidingCounts } from '../base/sliding-counts.ts';
 import { refusalLinesMax, refusalLinesMs, refusalReasonLengthMax } from '../limits/access.ts';
 import type { PluginLogger } from '../plugin/plugin.ts';
 
@@ -16,14 +17,13 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Log-ins that fail and requests that are forbidden, at most so many lines a minute; one more line then counts the rest. A
+ * Log-ins that fail and requests that are forbidden, at most so many lines in any minute; one more line then counts the rest. A
  * name that no user has is left out: it may be a password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;
-  #lines = 0;
+  readonly #lines = new SlidingCounts({ windowMs: refusalLinesMs, keysMax: 1, eventsMax: refusalLinesMax });
   #leftOut = 0;
-  #endsAt = Number.NEGATIVE_INFINITY;
 
   constructor(dependencies: RefusalLogDependencies) {
     this.#dependencies = dependencies;
@@ -43,24 +43,17 @@ export class RefusalLog {
 
   #note(message: string, { requestId, address, reason }: Refused, user: string | null | undefined): void {
     const { log, clock } = this.#dependencies;
-    if (clock.monotonic() >= this.#endsAt) this.#open();
-    if (this.#lines >= refusalLinesMax) {
-      if (this.#leftOut === 0) clock.after(this.#endsAt - clock.monotonic(), () => { this.#close(); });
+    const now = clock.monotonic();
+    if (this.#lines.count('', now) >= refusalLinesMax) {
+      if (this.#leftOut === 0) clock.after(refusalLinesMs, () => { this.#countLeftOut(); });
       this.#leftOut += 1;
       return;
     }
-    this.#lines += 1;
+    this.#lines.add('', now);
     log.warn(message, { requestId, address, ...user === undefined ? {} : { user }, reason: reason.slice(0, refusalReasonLengthMax) });
   }
 
-  #open(): void {
-    this.#close();
-    this.#lines = 0;
-    this.#endsAt = this.#dependencies.clock.monotonic() + refusalLinesMs;
-  }
-
-  #close(): void {
-    if (this.#leftOut === 0) return;
+  #countLeftOut(): void {
     this.#dependencies.log.warn('refusals were left out of the log', { count: this.#leftOut });
     this.#leftOut = 0;
   }

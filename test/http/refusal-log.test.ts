@@ -40,3 +40,21 @@ test('lines are bounded in a minute, and what was left out is counted once it en
   refusals.logInFailed(refused('jane'));
   t.equal(lines.length, refusalLinesMax * 2 + 2);
 });
+
+test('no minute has more lines than that, wherever it begins', (t) => {
+  const { clock, lines, refusals, refused } = given();
+  const times: number[] = [];
+  for (let second = 0; second < 200; second += 1) {
+    for (let place = 0; place < 7; place += 1) {
+      const before = lines.length;
+      refusals.logInFailed(refused('jane', place));
+      if (lines.length > before) times.push(clock.monotonic());
+    }
+    clock.advance(1_000);
+  }
+  const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + refusalLinesMs).length));
+  t.equal(most, refusalLinesMax);
+  const counts = lines.flatMap(({ message, fields }) => (message.startsWith('refusals') ? [fields as { readonly count: number }] : []));
+  t.equal(counts.length, 3, 'what is left out is counted once a minute');
+  t.end();
+});
