@@ -12,13 +12,17 @@ export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLo
 /** Answers where. */
 export async function listen(server: Server, { host, port }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refuse = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
+    };
+    server.once('error', refuse).listen(port, host, () => {
+      // At once: an error of the server that nobody hears ends the process.
+      server.off('error', refuse);
+      surviveFailedAccepts(server, edge);
+      done();
     });
-    server.listen(port, host, done);
   });
-  surviveFailedAccepts(server, edge);
   const address = server.address();
   const bound = typeof address === 'object' ? address?.port ?? port : port;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;

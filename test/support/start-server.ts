@@ -57,7 +57,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
 }
 
-function configOf(environment: Readonly<Record<string, string>>): Config {
+export function configOf(environment: Readonly<Record<string, string>>): Config {
   const decoded = decodeConfig(environment, process.cwd());
   if (!decoded.ok) throw new Error(decoded.mistakes.join('\n'));
   return decoded.config;

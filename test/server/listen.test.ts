@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import t from 'tap';
+
+import { listen } from '../../src/listen.ts';
+import { acceptReportMs } from '../../src/limits/disk.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { configOf } from '../support/start-server.ts';
+
+t.test('errors of a server that listens are reported, and none ends the process', async (t) => {
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const log = { warn: (message: string) => { lines.push(message); } };
+  const server = createServer();
+  t.teardown(() => server.close());
+  t.match(await listen(server, configOf({ PORT: '0' }), { clock, log }), /^http:\/\/127\.0\.0\.1:\d+$/u);
+  for (let place = 0; place < 3; place += 1) server.emit('error', new Error('EMFILE'));
+  t.equal(lines.length, 1);
+  clock.advance(acceptReportMs);
+  server.emit('error', new Error('EMFILE'));
+  t.equal(lines.length, 2);
+});
+
+t.test('a port that is taken is the operator\'s mistake', async (t) => {
+  const edge = { clock: new FakeClock(), log: { warn: () => undefined } };
+  const [first, second] = [createServer(), createServer()];
+  t.teardown(() => first.close());
+  const { port } = new URL(await listen(first, configOf({ PORT: '0' }), edge));
+  const refused = { exitCode: 2, message: /another program listens there/u };
+  await t.rejects(listen(second, configOf({ PORT: port }), edge), refused);
+});
