@@ -36,7 +36,7 @@ export async function serve(): Promise<void> {
   const { log, flush, written } = openLog(decoded.config);
   const suspects = new Suspects();
   tellWarnings(log);
-  const onFatal = exitOnBugs({ log, flush, written }, (error) => suspects.blame(error));
+  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.blame(error));
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => { eventLoop.know(all); });
   const stopping = new AbortController();
@@ -106,7 +106,7 @@ function openLog(config: Config): OpenedLog {
  * A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. A
  * plugin's was thrown outside every call of the platform's, which therefore goes on: it is told by the plugin's name.
  */
-function exitOnBugs({ log, flush }: Logger, blame: Blame): (error: Error) => void {
+function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
     log.fatal({ err: error }, kind);
     flush();
