@@ -30,7 +30,7 @@ export function alreadyExists(type: ResourceType, name: string): Refused {
 
 export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, violations: readonly Violation[]): Refused {
   const shown = violations.slice(0, validationErrorsMax);
-  const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${shown.map((violation) => `${dottedPath(violation.pointer)}: ${violation.detail}`).join(', ')}`;
+  const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${violationsText(shown)}`;
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }
 
@@ -49,6 +49,11 @@ export function notFound(type: ResourceType, name: string): string {
 
 function dotted(group: string): string {
   return group === '' ? '' : `.${group}`;
+}
+
+/** Each with its place; what breaks a rule as a whole has none. */
+export function violationsText(violations: readonly Violation[]): string {
+  return violations.map(({ pointer, detail }) => (pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`)).join(', ');
 }
 
 /** `/spec/title` as Kubernetes writes it: `spec.title`. */

@@ -1,4 +1,4 @@
-import { dottedPath } from '../command/refuse.ts';
+import { violationsText } from '../command/refuse.ts';
 import { assignedRolesMax, passwordLengthMin } from '../limits/access.ts';
 import type { Violation } from '../resource/resource-type.ts';
 import { compileSchema } from '../resource/schema.ts';
@@ -75,7 +75,7 @@ function reviewedAttributes({ spec: { resourceAttributes = null, nonResourceAttr
 
 /** The refusal of a body that breaks rules. */
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {
-  return problem('invalid', `${title} is invalid: ${violations.map(({ pointer, detail }) => `${dottedPath(pointer)}: ${detail}`).join(', ')}`, { violations });
+  return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });
 }
 
 function decoder<T>(title: string, schema: object): (body: JsonMembers) => Decoded<T> {
