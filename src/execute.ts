@@ -20,7 +20,7 @@ import { Admission, type Admitted } from './write/admission.ts';
 import { settleAttempts, type Attempt } from './write/attempts.ts';
 import { HeldGuard } from './write/guard.ts';
 import { HeldBytes } from './write/held-bytes.ts';
-import { diskShort, taken, tooLarge, tooMany, unavailable } from './write/refusals.ts';
+import { diskShort, taken, tooLarge, tooMany, tooManyHashes, unavailable } from './write/refusals.ts';
 import { isHeldBack, type WriterDisk } from './write/storage.ts';
 import { baseOf, streamOf, type Target } from './write/target.ts';
 import { Turns, type Leave } from './write/turns.ts';
@@ -144,7 +144,8 @@ class WriteDoor {
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
     if (!decision.ok || decision.event === undefined) return this.#confirm(target, decision);
-    const write = { command, context, state: target.state, object: decision.object };
+    const [isTrusted, isBegun] = [given.admitted.writer.kind === 'trusted', given.kept !== undefined];
+    const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
     if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
     const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
     return command.type === 'collect' ? this.#carryOut(target, decision, { given, metadata }) : this.#judgeAndCarryOut(target, decision, { given, metadata });
@@ -225,8 +226,9 @@ class WriteDoor {
   async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
     const limited = given.admitted.charge(smallEventBytes);
     if (limited !== undefined) return limited;
-    const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata });
-    if (!kept.ok) return unavailable();
+    const signal = given.context.gone?.();
+    const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata, signal });
+    if (!kept.ok) return kept.busySeconds === undefined ? unavailable() : tooManyHashes(kept.busySeconds);
     given.kept = kept.kept;
     return 'again';
   }

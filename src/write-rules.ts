@@ -35,8 +35,20 @@ export type Judged = (Refused | { readonly ok: true; readonly release?: (() => v
 
 /** Keeps what must not stand in an object (consistency protocol, 1: an orphan is harmless, as nothing names it). */
 export type SecretKeeper = {
-  keep(withheld: Withheld, of: { readonly uid: string; readonly metadata: EventMetadata }): Promise<{ readonly ok: true; readonly kept: Kept } | { readonly ok: false }>;
+  keep(withheld: Withheld, of: SecretOwner): Promise<KeptOutcome>;
 };
+
+export type SecretOwner = {
+  readonly uid: string;
+  readonly metadata: EventMetadata;
+  /** Aborts when the writer does not wait any more. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** `busySeconds`: too many passwords are being hashed, and when to try again; without it the log did not answer. */
+export type KeptOutcome =
+  | { readonly ok: true; readonly kept: Kept }
+  | { readonly ok: false; readonly busySeconds?: number };
 
 /** For types without rules of their own: everything a decision allows may be written. */
 export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }), mayName: () => true };

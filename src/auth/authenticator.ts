@@ -4,14 +4,15 @@ import type { Clock } from '../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../command/subject.ts';
 import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../limits/access.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
-import { basicPair, type BasicPair } from './basic-pair.ts';
+import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
 import { isDigestOf, type Elsewhere } from './elsewhere.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from './password.ts';
-import { PasswordLogIns, type PasswordVerified } from './password-log-ins.ts';
+import { PasswordLogIns, type LogIn, type PasswordVerified } from './password-log-ins.ts';
 import type { PermissionReader } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
+import { SharedWork } from './shared-work.ts';
 import { isSessionGood, isStanding, isTokenGood, loggedIn } from './standing.ts';
 import { uidOfToken } from './token-text.ts';
 
@@ -28,11 +29,25 @@ export type AuthenticatorDependencies = {
   readonly noteUse: (tokenName: string) => void;
 };
 
+/** Where a request comes from. */
+export type From = {
+  readonly address: string;
+  /** Aborts once the client has gone. It is asked only where the answer takes time. */
+  readonly gone?: (() => AbortSignal) | undefined;
+};
+
 /** What a request shows of who sends it. */
-export type Shown = { readonly authorization: string | undefined; readonly cookie: string | undefined; readonly address: string };
+export type Shown = From & { readonly authorization: string | undefined; readonly cookie: string | undefined };
 
 type Verified = { readonly ok: true; readonly subject: UserSubject };
-type Remembered = { readonly answer: Verified; readonly until: number; address: string };
+type Remembered = { readonly answer: Verified; readonly until: number };
+type Question = From & {
+  /** Under what the answer is remembered. */
+  readonly text: string;
+  readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
+  /** Whether it is remembered at all; it is when this is not given. */
+  readonly isKept?: () => boolean;
+};
 
 const visiting: Authenticated = { ok: true, subject: visitor };
 const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
@@ -50,7 +65,7 @@ export class Authenticator {
   /** By the keyed hash of what was shown, the longest remembered first. */
   readonly #remembered = new Map<string, Remembered>();
   /** What is being verified: many requests of one client at once are one log-in. */
-  readonly #pending = new Map<string, Promise<Authenticated>>();
+  readonly #pending = new SharedWork<Authenticated>();
   /** When the last use of a token was noted, by its uid, in that order. */
   readonly #noted = new Map<string, number>();
 
@@ -61,12 +76,12 @@ export class Authenticator {
   }
 
   /** Answers at once where it can: only what is not remembered is waited for. */
-  authenticate({ authorization, cookie, address }: Shown): Authenticated | Promise<Authenticated> {
-    if (authorization !== undefined) return this.#recognize(`header ${authorization}`, address, () => this.#verifyHeader(authorization, address));
+  authenticate({ authorization, cookie, address, gone }: Shown): Authenticated | Promise<Authenticated> {
+    if (authorization !== undefined) return this.#recognizeHeader(authorization, { address, gone });
     const [session, ...others] = sessionCookiesOf(cookie);
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
-    return this.#recognize(`cookie ${session}`, address, () => this.#verifySession(session));
+    return this.#recognize({ text: `cookie ${session}`, address, gone, verify: async () => this.#verifySession(session) });
   }
 
   /** Whether what a subject showed still counts now. */
@@ -76,52 +91,62 @@ export class Authenticator {
   }
 
   /** For logging in and for changing one's own password: what comes of it counts towards the same bounds. */
-  async verifyPassword(username: string, password: string, address: string): Promise<PasswordVerified> {
-    return this.#dependencies.permissions.isReady() ? this.#logIns.verify(username, password, address) : undecided;
+  async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
+    const answer = await this.#recognizePair({ username, password }, from);
+    if (!answer.ok) return answer;
+    const user = this.isValid(answer.subject) ? this.#dependencies.permissions.user(username) : undefined;
+    return user === undefined ? wrongPair : { ok: true, user };
   }
 
-  #recognize(shown: string, address: string, verify: () => Promise<Authenticated>): Authenticated | Promise<Authenticated> {
+  /**
+   * A pair counts for the address that it was verified from: from another one a guess that is refused must not differ from
+   * one that is right.
+   */
+  #recognizeHeader(authorization: string, { address, gone }: From): Authenticated | Promise<Authenticated> {
+    return this.#recognize({
+      text: /^basic /iu.test(authorization) ? `header ${address} ${authorization}` : `header ${authorization}`, address, gone,
+      verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
+      // Another spelling of what is remembered would only take the place of somebody else's.
+      isKept: () => isUsual(authorization),
+    });
+  }
+
+  #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
+    return this.#recognize({
+      text: `pair ${address} ${String(username.length)} ${username}:${password.normalize('NFC')}`, address, gone,
+      verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
+    });
+  }
+
+  #recognize({ text, address, gone, verify, isKept }: Question): Authenticated | Promise<Authenticated> {
     const { permissions, clock } = this.#dependencies;
     // Tables that do not know the past yet know nobody: that must not pass for a refusal.
     if (!permissions.isReady()) return undecided;
-    const key = hash('sha256', this.#key + shown, 'base64');
+    const key = hash('sha256', this.#key + text, 'base64');
     const known = this.#remembered.get(key);
     if (known !== undefined) {
-      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return this.#recall(known, address);
+      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
       this.#remembered.delete(key);
     }
     // Of this address alone: another one may have had too many failures.
-    const place = `${key} ${address}`;
-    const pending = this.#pending.get(place) ?? this.#verifyAndRemember(key, address, verify).finally(() => { this.#pending.delete(place); });
-    this.#pending.set(place, pending);
-    return pending;
+    return this.#pending.join(`${key} ${address}`, async (abandoned) => {
+      const answer = await verify(abandoned);
+      if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
+      return answer;
+    }, gone?.());
   }
 
-  /** Shown from elsewhere, a pair makes that network known as a log-in does. */
-  #recall(known: Remembered, address: string): Verified {
-    const { credential } = known.answer.subject;
-    if (known.address !== address && credential.kind === 'password') this.#logIns.note(credential.uid, address);
-    known.address = address;
-    return known.answer;
-  }
-
-  async #verifyAndRemember(key: string, address: string, verify: () => Promise<Authenticated>): Promise<Authenticated> {
-    const answer = await verify();
-    if (answer.ok && answer.subject.kind === 'user') this.#remember(key, answer.subject, address);
-    return answer;
-  }
-
-  async #verifyHeader(authorization: string, address: string): Promise<Authenticated> {
+  async #verifyHeader(authorization: string, from: From): Promise<Authenticated> {
     const pair = basicPair(authorization);
-    if (pair !== undefined) return this.#verifyPair(pair, address);
+    if (pair !== undefined) return this.#recognizePair(pair, from);
     const bearer = /^bearer +([A-Za-z0-9._~+/=-]+)$/iu.exec(authorization)?.[1];
     if (bearer === undefined) return unauthorized('the Authorization header must be Basic or Bearer credentials');
     if (bearer.startsWith('pat_')) return this.#verifyToken(bearer);
     return await this.#dependencies.oidc?.verify(bearer) ?? badToken;
   }
 
-  async #verifyPair({ username, password }: BasicPair, address: string): Promise<Authenticated> {
-    const verified = await this.verifyPassword(username, password, address);
+  async #verifyPair(logIn: LogIn): Promise<Authenticated> {
+    const verified = await this.#logIns.verify(logIn);
     if (!verified.ok) return verified;
     const subject = loggedIn(verified.user);
     // They may have changed while the hash was made.
@@ -171,14 +196,14 @@ export class Authenticator {
     this.#dependencies.noteUse(name);
   }
 
-  #remember(key: string, subject: UserSubject, address: string): void {
+  #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
     // The leeway is for clocks that differ, not for remembering.
     const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
     if (forMs <= 0) return;
     makeRoom(this.#remembered, basicCacheEntriesMax);
-    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs, address });
+    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
   }
 
   /** What does not count any more need not be kept. */
@@ -187,6 +212,12 @@ export class Authenticator {
       if (users.has(subject.name) && !this.isValid(subject)) this.#remembered.delete(key);
     }
   }
+}
+
+/** As most clients write it: of all spellings of one credential there is one. */
+function isUsual(authorization: string): boolean {
+  const pair = basicPair(authorization);
+  return pair === undefined ? authorization.startsWith('Bearer ') && !authorization.startsWith('Bearer  ') : basicHeader(pair) === authorization;
 }
 
 function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {

@@ -9,3 +9,7 @@ export function basicPair(authorization: string): BasicPair | undefined {
   if (colon < 1 || /[\0-\x1f\x7f]/u.test(text)) return undefined;
   return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
+
+export function basicHeader({ username, password }: BasicPair): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}

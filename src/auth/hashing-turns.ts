@@ -1,32 +1,63 @@
-import { passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax } from '../limits/access.ts';
+import type { Clock } from '../base/clock.ts';
+import { siteOf } from '../base/network-of.ts';
+import { SlidingCounts } from '../base/sliding-counts.ts';
+import { TurnQueue } from '../base/turn-queue.ts';
+import {
+  passwordHashesCountedMax, passwordHashesCountedMs, passwordHashesCountedPerSiteMax, passwordHashesMax,
+  passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
+} from '../limits/access.ts';
 
-/** In whose name a password is hashed. */
+/** For whom a password is hashed. */
 export type Turn = {
   readonly network: string;
-  /** The user has logged in from there before, or is logged in: strangers, however many, leave it every second turn. */
+  /** The user has logged in from there before, or is logged in. */
   readonly isKnown: boolean;
+  /** Aborts when the client does not wait any more. */
+  readonly signal?: AbortSignal | undefined;
 };
 
-type Waiting = { readonly start: () => void; readonly turnAway: () => void };
+/** `work` has not begun: there was no place for it, or the client has gone. */
+export type TurnedAway = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
+export type Turned<Result> = { readonly done: true; readonly result: Result } | TurnedAway;
 
-/** Networks in the order of their next turn, each with what waits, first come first served. */
-type Lane = Map<string, Waiting[]>;
+type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
+type Lane = TurnQueue<string, Waiting>;
 
-/** A bounded number of hashes at once, and a bounded number that wait. Networks are served in turn, one hash each. */
+/** How much one new hash counts in the average time of a hash. */
+const newestShare = 1 / 8;
+
+/**
+ * A bounded number of hashes at once. What waits does so in one of two lanes, which take turns: known networks and unknown
+ * ones, so that neither can shut out the other. Within a lane the network comes first whose site had the fewest hashes of
+ * late, so a client that comes for the first time passes all those that try again and again. A lane has as many places as
+ * are served within `passwordHashWaitMs`, by what a hash takes at present; nothing waits longer.
+ */
 export class HashingTurns {
-  readonly #known: Lane = new Map();
-  readonly #strangers: Lane = new Map();
+  readonly #clock: Clock;
+  readonly #known: Lane = new TurnQueue();
+  readonly #unknown: Lane = new TurnQueue();
+  readonly #hashed = new SlidingCounts({
+    windowMs: passwordHashesCountedMs, keysMax: passwordHashesCountedMax, eventsMax: passwordHashesCountedPerSiteMax,
+  });
   #running = 0;
-  #waiting = 0;
-  #isStrangersTurn = false;
+  #hashMs = 0;
+  #isUnknownsTurn = false;
 
-  /** Undefined where it is turned away: `work` has then not begun. */
-  async run<Result>({ network, isKnown }: Turn, work: () => Promise<Result>): Promise<Result | undefined> {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Turned<Result>> {
+    if (hasGone(turn)) return this.#away(turn);
     if (this.#running < passwordHashesMax) this.#running += 1;
-    else if (!await this.#wait(isKnown ? this.#known : this.#strangers, network)) return undefined;
+    else if (!await this.#wait(turn)) return this.#away(turn);
+    const begun = this.#clock.monotonic();
+    this.#hashed.add(siteOf(turn.network), begun);
     try {
-      return await work();
+      return { done: true, result: await work() };
     } finally {
+      const tookMs = this.#clock.monotonic() - begun;
+      this.#hashMs += (tookMs - this.#hashMs) * (this.#hashMs === 0 ? 1 : newestShare);
       // The place is handed over, so that nobody slips in between.
       if (!this.#startNext()) this.#running -= 1;
     }
@@ -34,40 +65,81 @@ export class HashingTurns {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#known.size + this.#unknown.size;
   }
 
-  async #wait(lane: Lane, network: string): Promise<boolean> {
-    const queue = lane.get(network) ?? [];
-    if (queue.length >= passwordHashesWaitingPerNetworkMax) return false;
-    if (this.#waiting >= passwordHashesWaitingMax && !this.#makeRoom(queue.length)) return false;
-    lane.set(network, queue);
-    this.#waiting += 1;
-    return new Promise((resolve) => { queue.push({ start: () => { resolve(true); }, turnAway: () => { resolve(false); } }); });
+  async #wait({ network, isKnown, signal }: Turn): Promise<boolean> {
+    const lane = isKnown ? this.#known : this.#unknown;
+    if (lane.sizeOf(network) >= passwordHashesWaitingPerNetworkMax) return false;
+    if (lane.size >= this.#places() && !this.#makeRoom(lane, network)) return false;
+    return new Promise((resolve) => {
+      const end = (isStarted: boolean): void => {
+        timer.cancel();
+        signal?.removeEventListener('abort', leave);
+        resolve(isStarted);
+      };
+      const waiting: Waiting = { network, start: () => { end(true); }, turnAway: () => { end(false); } };
+      const leave = (): void => { if (lane.remove(network, waiting)) end(false); };
+      const timer = this.#clock.after(passwordHashWaitMs, leave);
+      signal?.addEventListener('abort', leave, { once: true });
+      lane.add(network, waiting);
+    });
   }
 
-  /** Takes the latest of the network that has the most, unless the one that asks has as many. */
-  #makeRoom(asking: number): boolean {
-    let longest: Waiting[] = [];
-    for (const lane of [this.#known, this.#strangers]) for (const queue of lane.values()) if (queue.length > longest.length) longest = queue;
-    if (longest.length <= asking + 1) return false;
-    longest.pop()?.turnAway();
-    this.#waiting -= 1;
+  /** Of one lane, where both have every second turn: what is served within the longest wait. */
+  #places(): number {
+    if (this.#hashMs === 0) return passwordHashesWaitingMax;
+    const served = Math.floor(passwordHashWaitMs * passwordHashesMax / (2 * this.#hashMs));
+    return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
+  }
+
+  /** Turns away the latest of the network that would be served last, unless the one that asks would be served after it. */
+  #makeRoom(lane: Lane, asking: string): boolean {
+    let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, asking) + 1];
+    for (const network of lane.accounts()) {
+      const order = this.#order(lane, network);
+      if (order > most) [last, most] = [network, order];
+    }
+    if (last === undefined) return false;
+    lane.takeLatest(last)?.turnAway();
     return true;
   }
 
-  #startNext(): boolean {
-    const lanes = this.#isStrangersTurn ? [this.#strangers, this.#known] : [this.#known, this.#strangers];
-    const lane = lanes.find(({ size }) => size > 0);
-    const [first] = lane ?? [];
-    if (lane === undefined || first === undefined) return false;
-    this.#isStrangersTurn = lane === this.#known;
-    const [network, queue] = first;
-    lane.delete(network);
-    const next = queue.shift();
-    if (queue.length > 0) lane.set(network, queue);
-    this.#waiting -= 1;
-    next?.start();
-    return next !== undefined;
+  /** Hashes of late and those that wait: the more, the later is the network's next one. */
+  #order(lane: Lane, network: string): number {
+    return this.#hashedOf(network) + lane.sizeOf(network);
   }
+
+  #hashedOf(network: string): number {
+    return this.#hashed.count(siteOf(network), this.#clock.monotonic());
+  }
+
+  #startNext(): boolean {
+    const [first, second] = this.#isUnknownsTurn ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
+    const lane = first.size > 0 ? first : second;
+    const next = this.#nextOf(lane);
+    if (next === undefined) return false;
+    this.#isUnknownsTurn = lane === this.#known;
+    next.start();
+    return true;
+  }
+
+  #nextOf(lane: Lane): Waiting | undefined {
+    let [first, fewest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+    for (const network of lane.accounts()) {
+      const hashed = this.#hashedOf(network);
+      if (hashed < fewest) [first, fewest] = [network, hashed];
+    }
+    return first === undefined ? undefined : lane.takeOf(first);
+  }
+
+  /** Once all that wait now have had their turn, there is room again. */
+  #away(turn: Turn): TurnedAway {
+    const drainedMs = (this.waiting + this.#running) * this.#hashMs / passwordHashesMax;
+    return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
+  }
+}
+
+function hasGone({ signal }: Turn): boolean {
+  return signal?.aborted === true;
 }

@@ -2,8 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { networkOf } from '../base/network-of.ts';
 import { passwordLengthMax } from '../limits/access.ts';
 import { nameLengthMax } from '../limits/objects.ts';
-import { wrongPair, type NotAuthenticated } from './authenticated.ts';
+import { undecided, wrongPair, type NotAuthenticated } from './authenticated.ts';
 import type { Elsewhere } from './elsewhere.ts';
+import type { Turn } from './hashing-turns.ts';
 import { KnownNetworks } from './known-networks.ts';
 import { LoginFailures, type Attempt } from './login-failures.ts';
 import type { Passwords } from './password.ts';
@@ -22,7 +23,13 @@ export type PasswordLogInsDependencies = {
   readonly elsewhere?: Pick<Elsewhere, 'hasNewsOf'> | undefined;
 };
 
-const busy: NotAuthenticated = { ok: false, reason: 'too-many-requests', detail: 'too many log-ins at once', retryAfterSeconds: 1 };
+export type LogIn = {
+  readonly username: string;
+  readonly password: string;
+  readonly address: string;
+  /** Aborts when the client does not wait any more. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /**
  * User name and password → user, within the bounds of log-ins. An unknown user, one who is disabled or has no password, and
@@ -37,35 +44,35 @@ export class PasswordLogIns {
     this.#dependencies = dependencies;
   }
 
-  async verify(username: string, password: string, address: string): Promise<PasswordVerified> {
+  async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
     // No user has such a name or password; what waits for a turn must not hold megabytes.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return wrongPair;
-    const { passwords, permissions, clock, elsewhere } = this.#dependencies;
+    const { permissions, elsewhere } = this.#dependencies;
     const network = networkOf(address);
-    const attempt: Attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network) };
+    const attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network), signal };
     const refused = this.#refuse(attempt);
     if (refused !== undefined) return refused;
-    const first = await passwords.turns.run(attempt, async () => this.#begin(attempt, password)) ?? busy;
+    let takeBack = (): void => undefined;
+    const first = await this.#inTurn(attempt, async () => {
+      // Looked at again once it is its turn: of many that came together, those before it may have failed.
+      const late = this.#refuse(attempt);
+      if (late !== undefined) return late;
+      takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
+      return this.#compare(username, password);
+    });
     const again = isWrong(first) && await elsewhere?.hasNewsOf(userKey, username) === true;
-    const answer = again ? await passwords.turns.run(attempt, async () => this.#compare(username, password)) ?? busy : first;
+    const answer = again ? await this.#inTurn(attempt, async () => this.#compare(username, password)) : first;
     if (answer.ok) {
-      this.#failures.takeBack(attempt, clock.monotonic());
+      takeBack();
       this.#known.note(answer.user.uid, network);
     }
     return answer;
   }
 
-  /** The user has shown the right password from there. */
-  note(uid: string, address: string): void {
-    this.#known.note(uid, networkOf(address));
-  }
-
-  /** Looked at again once it is its turn: of many that came together, those before it may have failed. */
-  async #begin(attempt: Attempt, password: string): Promise<PasswordVerified> {
-    const refused = this.#refuse(attempt);
-    if (refused !== undefined) return refused;
-    this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
-    return this.#compare(attempt.username, password);
+  async #inTurn(turn: Turn, verify: () => Promise<PasswordVerified>): Promise<PasswordVerified> {
+    const turned = await this.#dependencies.passwords.turns.run(turn, verify);
+    if (turned.done) return turned.result;
+    return turned.isGone ? undecided : { ...busy, retryAfterSeconds: turned.retryAfterSeconds };
   }
 
   #refuse(attempt: Attempt): NotAuthenticated | undefined {
@@ -83,6 +90,8 @@ export class PasswordLogIns {
     return isRight && usable !== undefined ? { ok: true, user: usable } : wrongPair;
   }
 }
+
+const busy = { ok: false, reason: 'too-many-requests', detail: 'too many log-ins at once' } as const;
 
 function isWrong(answer: PasswordVerified): boolean {
   return !answer.ok && answer.reason === 'unauthorized';

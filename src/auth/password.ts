@@ -1,7 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 
+import { systemClock, type Clock } from '../base/clock.ts';
 import { passwordHashMemoryBytesMax } from '../limits/access.ts';
-import { HashingTurns, type Turn } from './hashing-turns.ts';
+import { HashingTurns, type Turn, type Turned } from './hashing-turns.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
@@ -20,18 +21,18 @@ const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+
 
 /** Hashes passwords. All that hash for a client do so in a turn of its network. */
 export class Passwords {
-  readonly turns = new HashingTurns();
+  readonly turns: HashingTurns;
   readonly #cost: HashCost;
   /** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
   readonly #nobody: Phc;
 
-  constructor(cost = hashCost) {
+  constructor(cost = hashCost, clock: Clock = systemClock) {
+    this.turns = new HashingTurns(clock);
     this.#cost = cost;
     this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
   }
 
-  /** Undefined where the network has too many turns to wait for. */
-  async hash(password: string, turn: Turn): Promise<string | undefined> {
+  async hash(password: string, turn: Turn): Promise<Turned<string>> {
     return this.turns.run(turn, () => this.#hash(password));
   }
 

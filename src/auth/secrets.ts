@@ -8,7 +8,7 @@ import { writeAttemptsMax } from '../limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../log/event-codec.ts';
 import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../log/log.ts';
 import type { SecretReader } from '../read/secrets.ts';
-import type { SecretKeeper } from '../write-rules.ts';
+import type { KeptOutcome, SecretKeeper, SecretOwner } from '../write-rules.ts';
 import { Passwords } from './password.ts';
 import { digestOf, drawToken } from './token-text.ts';
 
@@ -18,8 +18,6 @@ export type SecretsDependencies = {
   readonly folded: SecretReader;
   readonly passwords?: Passwords;
 };
-
-type KeptOutcome = Awaited<ReturnType<SecretKeeper['keep']>>;
 
 /**
  * Password hashes and token digests, in the stream `secret:<uid>` of the object they belong to. They are folded into a table
@@ -38,14 +36,16 @@ export class Secrets implements SecretKeeper {
     this.#passwords = passwords;
   }
 
-  async keep(withheld: Withheld, { uid, metadata }: { readonly uid: string; readonly metadata: EventMetadata }): Promise<KeptOutcome> {
+  async keep(withheld: Withheld, { uid, metadata, signal }: SecretOwner): Promise<KeptOutcome> {
     if (withheld.kind === 'token') {
       const token = drawToken(withheld.prefix, uid);
       const kept = await this.#append(streamOf(uid), { type: 'TokenIssued', digest: digestOf(token) }, metadata);
       return kept.ok ? { ok: true, kept: { ...kept.kept, token } } : kept;
     }
-    const hash = await this.#passwords.hash(withheld.text, { network: networkOf(metadata.address ?? ''), isKnown: true });
-    return hash === undefined ? { ok: false } : this.#append(streamOf(uid), { type: 'PasswordSet', hash }, metadata);
+    const turn = { network: networkOf(metadata.address ?? ''), isKnown: true, signal };
+    const hashed = await this.#passwords.hash(withheld.text, turn);
+    if (!hashed.done) return { ok: false, busySeconds: hashed.retryAfterSeconds };
+    return this.#append(streamOf(uid), { type: 'PasswordSet', hash: hashed.result }, metadata);
   }
 
   /** The hash kept at exactly this revision, which an event of the user's names: whoever knows that event has folded the hash. */

@@ -57,7 +57,8 @@ async function isPassword({ permissions, secrets, passwords }: AdministratorOpti
   const user = permissions.user(administrator);
   const stored = user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
   if (stored === undefined) return false;
-  return await passwords.turns.run({ network: '', isKnown: true }, () => passwords.verify(password, stored)) === true;
+  const turned = await passwords.turns.run({ network: '', isKnown: true }, () => passwords.verify(password, stored));
+  return turned.done && turned.result;
 }
 
 async function ensureUser(user: UserRecord | undefined, options: AdministratorOptions): Promise<AdministratorReport> {

@@ -1,4 +1,5 @@
 import type { NotAuthenticated } from '../auth/authenticated.ts';
+import type { From } from '../auth/authenticator.ts';
 import { userKey } from '../auth/types/platform-types.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
@@ -12,7 +13,7 @@ import { storedObject } from '../resource/shown-object.ts';
 import { refusal, type Answer } from './answer.ts';
 import { decodePasswordChange, invalidBody } from './decode-request-body.ts';
 import { preconditionsOf, writeContext, type JsonMembers } from './decode-write.ts';
-import type { Exchange } from './exchange.ts';
+import { goneSignal, type Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { getItem, refuseAbsent, written, type ItemTarget, type ResourcePorts } from './item.ts';
 import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
@@ -21,7 +22,7 @@ import { readObject } from './read-object.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 /** Counts towards the same bounds as a log-in, whatever comes of it. */
-export type VerifyPassword = (username: string, password: string, address: string) => Promise<{ readonly ok: true } | NotAuthenticated>;
+export type VerifyPassword = (username: string, password: string, from: From) => Promise<{ readonly ok: true } | NotAuthenticated>;
 
 export type AccountRoutesDependencies = ResourcePorts & {
   readonly domain: string;
@@ -124,7 +125,8 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   if (!context.ok) return refusal(context.problem);
   const change = decodePasswordChange(body.value);
   if (!change.ok) return refusal(change.problem);
-  const verified = await verifyPassword(name, change.value.currentPassword, exchange.sender.address);
+  const from = { address: exchange.sender.address, gone: () => goneSignal(exchange.res) };
+  const verified = await verifyPassword(name, change.value.currentPassword, from);
   if (!verified.ok) {
     const { requestId, sender: { address } } = exchange;
     if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });

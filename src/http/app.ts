@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 
 import type { Authenticated } from '../auth/authenticated.ts';
+import type { From } from '../auth/authenticator.ts';
 import { basicPair } from '../auth/basic-pair.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
@@ -14,7 +15,7 @@ import { asksForWatch, outlives } from './asks-for-watch.ts';
 import { refuseForeignPage } from './browser-guard.ts';
 import { networkOf } from '../base/network-of.ts';
 import { malformedCondition } from './conditions.ts';
-import { headerOf, type Exchange, type Sender } from './exchange.ts';
+import { goneSignal, headerOf, type Exchange, type Sender } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './generated.ts';
 import type { Metrics } from './metrics.ts';
@@ -30,7 +31,9 @@ import type { SenderOf } from './sender.ts';
 import type { WatchEndpoints } from './watching.ts';
 
 /** From the headers `Authorization` and `Cookie`; the latter counts only where there is none of the former. */
-export type Authenticate = (authorization: string | undefined, address: string, cookie: string | undefined) => Authenticated | Promise<Authenticated>;
+export type Authenticate = (
+  authorization: string | undefined, from: From, cookie: string | undefined,
+) => Authenticated | Promise<Authenticated>;
 
 export type AppDependencies = Edge & {
   readonly senderOf: SenderOf;
@@ -106,7 +109,7 @@ export class App {
     if (malformed !== undefined) return refusal(malformed);
 
     const sender = this.#dependencies.senderOf(req);
-    const who = this.#authenticate(req, info, sender);
+    const who = this.#authenticate(to, info, sender);
     const authenticated = who instanceof Promise ? await who : who;
     const subject = subjectOf(authenticated, info);
     if (subject === undefined) {
@@ -169,11 +172,11 @@ export class App {
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
   }
 
-  #authenticate(req: IncomingMessage, info: Request, { address }: Sender): Authenticated | Promise<Authenticated> {
+  #authenticate({ req, res }: Recipient, info: Request, { address }: Sender): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
-    if (authorization === undefined && cookie === undefined) return this.#dependencies.authenticate(undefined, '', undefined);
+    const from = { address, gone: () => goneSignal(res) };
     // Whoever logs in may hold the cookie of a session that has ended, and brings what is better.
-    return this.#dependencies.authenticate(authorization, address, isLogIn(info) ? undefined : cookie);
+    return this.#dependencies.authenticate(authorization, from, isLogIn(info) ? undefined : cookie);
   }
 
   /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */

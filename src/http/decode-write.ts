@@ -5,7 +5,7 @@ import type { Propagation } from '../command/propagation.ts';
 import { actorOf } from '../command/subject.ts';
 import { ifMatchOf } from './conditions.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
-import { headerOf, type Exchange } from './exchange.ts';
+import { goneSignal, headerOf, type Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
 import { misnamedParameter } from './query-names.ts';
 
@@ -38,6 +38,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
       fieldValidation: fieldValidation.value,
       origin: 'client',
       subject,
+      gone: () => goneSignal(exchange.res),
     },
   };
 }

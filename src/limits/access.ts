@@ -2,28 +2,33 @@
  * Bounds of users, roles and log-ins. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
  */
 
-/** How long a verified Basic pair is remembered, and how many. */
+/** How long verified credentials are remembered, and how many: a pair has an entry, and its Basic header another. */
 export const basicCacheMs = 60_000;
-export const basicCacheEntriesMax = 1_024;
+export const basicCacheEntriesMax = 2_048;
 /**
  * Failed log-ins before 429 of one user from one network (an IPv4 address, an IPv6 /64), from one network in all, and of one
- * user from all networks from which that user has not logged in; and the time in which they count.
+ * user from all networks from which that user has not logged in; and for how long each failure counts.
  */
 export const loginFailuresMax = 20;
 export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
 export const passwordHashesMax = 2;
-/** Users and networks counted at once, 10 MB at most; the longest counted go first, as their windows end first. */
+/** Users and networks counted at once; the one that failed longest ago goes first. With 100 times each some 10 MB at most. */
 export const loginFailuresCountedMax = 10_000;
 /** What a stored hash may ask for at most: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /**
- * Password hashes that wait for their turn, of one network and in all; past it they are turned away. Networks are served in
- * turn. Where all are too many, the network with the most of them loses its latest.
+ * Password hashes that wait for their turn: of one network, and in all of known networks as of unknown ones; past it they
+ * are turned away at once. Where hashes are slow there are fewer places, so that no wait is longer than the last bound.
  */
-export const passwordHashesWaitingPerNetworkMax = 64;
-export const passwordHashesWaitingMax = 1_024;
+export const passwordHashesWaitingPerNetworkMax = 32;
+export const passwordHashesWaitingMax = 64;
+export const passwordHashWaitMs = 10_000;
+/** For how long a hash puts its site behind others, of how many sites that is remembered, and how many hashes of each count. */
+export const passwordHashesCountedMs = 60_000;
+export const passwordHashesCountedMax = 10_000;
+export const passwordHashesCountedPerSiteMax = 100;
 /** Lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, no way to fill a disk. */
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;

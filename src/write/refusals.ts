@@ -19,6 +19,10 @@ export function tooMany(detail: string, retryAfterSeconds = 1): Refusal {
   return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds } };
 }
 
+export function tooManyHashes(retryAfterSeconds: number): Refusal {
+  return tooMany('too many passwords are being hashed: nothing was written', retryAfterSeconds);
+}
+
 /** A disk that has less free than its reserve. */
 export function diskShort(): Refusal {
   const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator makes room';

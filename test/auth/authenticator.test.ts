@@ -53,7 +53,8 @@ test('no header and no cookie makes it throw', async (t) => {
 test('a verified pair is remembered for its time and answered at once', async (t) => {
   const { clock, passwords, authenticator, logIn } = await given();
   await logIn('admin', 'right');
-  t.notOk(authenticator.authenticate({ authorization: basic('admin', 'right'), cookie: undefined, address: '' }) instanceof Promise);
+  const shown = { authorization: basic('admin', 'right'), cookie: undefined, address: '1.2.3.4' };
+  t.notOk(authenticator.authenticate(shown) instanceof Promise);
   clock.advance(basicCacheMs - 1);
   await logIn('admin', 'right');
   t.equal(passwords.verified, 1);
@@ -107,7 +108,7 @@ test('failures are counted by user and by address up to the bound, and forgiven 
   clock.advance(1_500);
   const refused = { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: loginFailureWindowMs / 1_000 - 1 };
   t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
-  t.strictSame(await authenticator.verifyPassword('admin', 'right', '10.1.1.2'), refused, 'by whatever way');
+  t.strictSame(await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.2' }), refused, 'by whatever way');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
   for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
   t.match(await logIn('someone', 'wrong', '10.2.2.2'), { reason: 'too-many-requests' }, 'another user from that address');
@@ -132,12 +133,12 @@ test('networks from which a user has logged in are open to them while others gue
   t.match(await logIn('admin', 'right', '10.3.3.3'), { reason: 'too-many-requests' }, 'an address that is not known');
   t.match(await logIn('nobody', 'wrong', '10.0.0.1'), { reason: 'unauthorized' });
   for (const address of ['10.1.1.1', '2001:db8::1', '2001:db8::ffff:1']) {
-    t.match(await authenticator.verifyPassword('admin', 'right', address), { ok: true }, address);
+    t.match(await authenticator.verifyPassword('admin', 'right', { address }), { ok: true }, address);
   }
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '10.1.1.1');
-  t.match(await logIn('admin', 'right', '10.1.1.1'), { reason: 'too-many-requests' }, 'its own bound stays');
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '2001:db8::2');
+  t.match(await logIn('admin', 'right', '2001:db8::3'), { reason: 'too-many-requests' }, 'its own bound stays');
   permissions.putUser('admin', { uid: 'another' });
-  t.match(await authenticator.verifyPassword('admin', 'right', '2001:db8::1'), { reason: 'too-many-requests' }, 'another user of that name');
+  t.match(await authenticator.verifyPassword('admin', 'right', { address: '2001:db8::1' }), { reason: 'too-many-requests' }, 'another user of that name');
 });
 
 test('the bounds are the same for a name that nobody has', async (t) => {
@@ -157,9 +158,76 @@ test('an IPv6 network is one address', async (t) => {
 
 test('right log-ins at the very same moment are all let in', async (t) => {
   const { authenticator, passwords } = await given();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => authenticator.verifyPassword('admin', 'right', '10.1.1.1')));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' })));
   t.strictSame(answers.filter(({ ok }) => !ok), []);
-  t.equal(passwords.verified, 50);
+  t.equal(passwords.verified, 1, 'equal ones are hashed once');
+});
+
+test('all spellings of a pair are one log-in and take one place among what is remembered', async (t) => {
+  const { authenticate, authenticator, passwords, setPassword, logIn } = await given();
+  await setPassword('amy', 'pässword');
+  await logIn('jane', 'doe:with:colons');
+  const usual = basic('amy', 'pässword');
+  const spellings = [usual, usual.replace('Basic', 'bASIC'), usual.replace('Basic', 'Basic  '), usual.replace(/=+$/u, ''), basic('amy', 'pässword'.normalize('NFD'))];
+  t.equal(new Set(spellings).size, spellings.length);
+  const before = passwords.verified;
+  for (let spaces = 0; spaces < basicCacheEntriesMax; spaces += 1) {
+    await authenticate({ authorization: usual.replace('Basic', `Basic ${' '.repeat(spaces)}`) });
+  }
+  for (const authorization of spellings) t.match(await authenticate({ authorization }), { ok: true }, authorization);
+  t.match(await authenticator.verifyPassword('amy', 'pässword', { address: '1.2.3.4' }), { ok: true });
+  t.equal(passwords.verified, before + 1);
+  const jane = { authorization: basic('jane', 'doe:with:colons'), cookie: undefined, address: '1.2.3.4' };
+  t.notOk(authenticator.authenticate(jane) instanceof Promise, 'what another user showed stays remembered');
+});
+
+test('what is remembered of one address says nothing to another that has had too many failures', async (t) => {
+  const { logIn } = await given();
+  await logIn('admin', 'right', '10.1.1.1');
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9');
+  const [wrong, right] = [await logIn('admin', 'wrong', '10.9.9.9'), await logIn('admin', 'right', '10.9.9.9')];
+  t.match(wrong, { reason: 'too-many-requests' });
+  t.strictSame(right, wrong);
+});
+
+test('failures slide: no more than the bound pass in any minute', async (t) => {
+  const { clock, logIn } = await given();
+  const times: number[] = [];
+  for (let second = 0; second < 180; second += 1) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const answer = await logIn('admin', `wrong ${String(second)} ${String(attempt)}`);
+      if (!answer.ok && answer.reason === 'unauthorized') times.push(clock.monotonic());
+    }
+    clock.advance(1_000);
+  }
+  t.ok(times.length >= loginFailuresMax * 3, 'it goes on being answered');
+  const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + loginFailureWindowMs).length));
+  t.equal(most, loginFailuresMax);
+});
+
+test('a request whose client has gone leaves the queue, and equal ones go on for those that stay', async (t) => {
+  const { authenticator, passwords, permissions } = await given();
+  const ends: (() => void)[] = [];
+  const busy = [0, 1].map(async () => passwords.turns.run({ network: 'busy', isKnown: false }, async () => new Promise<void>((resolve) => { ends.push(resolve); })));
+  const ask = (name: string, client: AbortController) => authenticator.verifyPassword(name, name === 'admin' ? 'right' : 'x', { address: '10.1.1.1', gone: () => client.signal });
+  const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+  const answers = [ask('admin', first), ask('admin', second), ask('nobody', third)];
+  t.equal(passwords.turns.waiting, 2);
+  first.abort();
+  third.abort();
+  t.equal(passwords.turns.waiting, 1, 'somebody still waits for the one of admin');
+  t.match(await answers[2], { reason: 'unavailable' });
+  second.abort();
+  t.equal(passwords.turns.waiting, 0);
+  const gone = new AbortController();
+  gone.abort();
+  t.match(await ask('admin', gone), { reason: 'unavailable' });
+  const anew = ask('admin', new AbortController());
+  t.equal(passwords.turns.waiting, 1, 'what comes after all have gone begins anew');
+  for (const end of ends) end();
+  await Promise.all(busy);
+  t.strictSame(await anew, { ok: true, user: permissions.user('admin') });
+  t.equal(passwords.verified, 1);
 });
 
 test('names and passwords that nobody can have are not hashed', async (t) => {
@@ -193,7 +261,7 @@ test('tables that do not know the past are no wrong credentials, and who has som
   const shown = [{ authorization: basic('admin', 'right') }, { authorization: bearer(token.text) }, { cookie: cookie(session.text) }, { authorization: 'nonsense' }];
   permissions.ready = false;
   for (const one of shown) t.match(await authenticate(one), { ok: false, reason: 'unavailable', retryAfterSeconds: 1 });
-  t.match(await authenticator.verifyPassword('admin', 'right', ''), { reason: 'unavailable' });
+  t.match(await authenticator.verifyPassword('admin', 'right', { address: '' }), { reason: 'unavailable' });
   t.match(await authenticate({}), { ok: true, subject: { kind: 'visitor' } });
   permissions.ready = true;
   await log.close();
@@ -203,15 +271,17 @@ test('tables that do not know the past are no wrong credentials, and who has som
 
 test('remembered pairs are bounded, and the longest remembered go first', async (t) => {
   const { authenticator, setPassword, logIn } = await given();
-  for (let user = 0; user <= basicCacheEntriesMax; user += 1) await setPassword(`u${String(user)}`, 'x');
-  for (let user = 0; user <= basicCacheEntriesMax; user += 1) await logIn(`u${String(user)}`, 'x', String(user));
-  const again = (name: string) => authenticator.authenticate({ authorization: basic(name, 'x'), cookie: undefined, address: '' });
-  t.notOk(again('u1') instanceof Promise);
-  t.ok(again('u0') instanceof Promise);
+  // A pair is remembered beside its header.
+  const users = basicCacheEntriesMax / 2;
+  for (let user = 0; user <= users; user += 1) await setPassword(`u${String(user)}`, 'x');
+  for (let user = 0; user <= users; user += 1) t.match(await logIn(`u${String(user)}`, 'x', String(user)), { ok: true });
+  const again = (user: string) => authenticator.authenticate({ authorization: basic(`u${user}`, 'x'), cookie: undefined, address: user });
+  t.notOk(again('1') instanceof Promise);
+  t.ok(again('0') instanceof Promise);
 });
 
 test('a password is verified for a log-in and for its own change alike', async (t) => {
   const { authenticator, permissions } = await given();
-  t.strictSame(await authenticator.verifyPassword('jane', 'doe:with:colons', ''), { ok: true, user: permissions.user('jane') });
-  t.match(await authenticator.verifyPassword('jane', 'wrong', ''), { ok: false, reason: 'unauthorized' });
+  t.strictSame(await authenticator.verifyPassword('jane', 'doe:with:colons', { address: '' }), { ok: true, user: permissions.user('jane') });
+  t.match(await authenticator.verifyPassword('jane', 'wrong', { address: '' }), { ok: false, reason: 'unauthorized' });
 });

@@ -1,77 +1,173 @@
 import { test } from 'tap';
 
-import { HashingTurns } from '../../src/auth/hashing-turns.ts';
-import { passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax } from '../../src/limits/access.ts';
+import { HashingTurns, type Turned } from '../../src/auth/hashing-turns.ts';
+import {
+  passwordHashesCountedMs, passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
+} from '../../src/limits/access.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+type Asked = { readonly network?: string; readonly isKnown?: boolean; readonly signal?: AbortSignal };
 
 /** Turns whose work ends when the test says so, each noted as it begins. */
 function given() {
-  const turns = new HashingTurns();
+  const clock = new FakeClock();
+  const turns = new HashingTurns(clock);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const ask = (name: string, network = name, isKnown = false): Promise<string | undefined> => turns.run({ network, isKnown }, async () => {
-    begun.push(name);
-    await new Promise<void>((resolve) => { ends.push(resolve); });
-    return name;
-  });
+  const ask = (name: string, { network = name, isKnown = false, signal }: Asked = {}): Promise<Turned<string>> =>
+    turns.run({ network, isKnown, signal }, async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => { ends.push(resolve); });
+      return name;
+    });
+  const settle = async (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
   /** Ends the oldest, and lets the next begin. */
   const end = async (): Promise<void> => {
     ends.shift()?.();
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await settle();
   };
   const drain = async (): Promise<void> => { while (ends.length > 0) await end(); };
-  return { turns, begun, ask, end, drain };
+  /** Fills a lane with one of each network. */
+  const fill = (isKnown = false): Promise<Turned<string>>[] => {
+    const before = turns.waiting;
+    const all: Promise<Turned<string>>[] = [];
+    for (let place = 0; turns.waiting < before + passwordHashesWaitingMax; place += 1) all.push(ask(`fill ${String(isKnown)} ${String(place)}`, { isKnown }));
+    return all;
+  };
+  return { clock, turns, begun, ask, end, drain, fill, settle };
 }
+
+const resultsOf = (turned: readonly Turned<string>[]): readonly (string | undefined)[] => turned.map((one) => (one.done ? one.result : undefined));
 
 test('two hash at once, and networks are served in turn', async (t) => {
   const { begun, ask, drain } = given();
-  const all = [...['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => ask(name, 'a')), ask('b1', 'b'), ask('c1', 'c'), ask('b2', 'b')];
+  const all = [...['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => ask(name, { network: 'a' })), ask('b1', { network: 'b' }), ask('c1', { network: 'c' }), ask('b2', { network: 'b' })];
   t.strictSame(begun, ['a1', 'a2']);
   t.equal(begun.length, passwordHashesMax);
   await drain();
-  t.strictSame(begun, ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']);
-  t.strictSame(await Promise.all(all), ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2']);
+  t.strictSame(begun, ['a1', 'a2', 'b1', 'c1', 'b2', 'a3', 'a4', 'a5'], 'those with the fewest hashes of late first');
+  t.strictSame(resultsOf(await Promise.all(all)), ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2']);
 });
 
-test('every second turn is of those who are known, however many strangers wait', async (t) => {
-  const { begun, ask, drain } = given();
-  const all = Array.from({ length: 200 }, (_, place) => ask(`s${String(place)}`));
-  all.push(ask('known', 'k', true), ask('known too', 'l', true));
+test('every second turn is of those who are known, however many are unknown', async (t) => {
+  const { begun, ask, drain, fill } = given();
+  const all = [...fill(), ask('known', { isKnown: true }), ask('known too', { isKnown: true })];
+  const place = begun.length;
   await drain();
   await Promise.all(all);
-  t.strictSame(begun.slice(2, 6), ['known', 's2', 'known too', 's3']);
+  t.strictSame(begun.slice(place, place + 4), ['known', 'fill false 2', 'known too', 'fill false 3']);
 });
 
-test('what waits is bounded by network and in all, and the network with the most gives way', async (t) => {
+test('those who are known cannot shut out the others', async (t) => {
+  const { begun, ask, drain, fill } = given();
+  const all = [...fill(true), ask('first log-in')];
+  await drain();
+  t.notMatch(resultsOf(await Promise.all(all)), [undefined]);
+  t.equal(begun.indexOf('first log-in'), passwordHashesMax + 1);
+});
+
+test('what comes for the first time of late passes those that come again, until a minute is over', async (t) => {
+  const { clock, begun, ask, drain } = given();
+  const round = async (...names: readonly string[]): Promise<readonly string[]> => {
+    const from = begun.length;
+    const all = [ask('x', { network: '' }), ask('y', { network: '' }), ...names.map((name) => ask(name))];
+    await drain();
+    await Promise.all(all);
+    return begun.slice(from + 2);
+  };
+  t.strictSame(await round('a', 'b'), ['a', 'b']);
+  t.strictSame(await round('a', 'b', 'new'), ['new', 'a', 'b']);
+  clock.advance(passwordHashesCountedMs);
+  t.strictSame(await round('a', 'newer'), ['a', 'newer']);
+});
+
+test('all networks of an IPv6 site are one in that order', async (t) => {
+  const { begun, ask, drain } = given();
+  const all = ['2001:db8:1:1::/64', '2001:db8:1:2::/64', '2001:db8:1:3::/64', '2001:db8:2:1::/64', '10.0.0.1'].map((network) => ask(network));
+  await drain();
+  await Promise.all(all);
+  t.strictSame(begun.slice(2), ['2001:db8:2:1::/64', '10.0.0.1', '2001:db8:1:3::/64']);
+});
+
+test('what waits is bounded by network', async (t) => {
   const { turns, ask, drain } = given();
-  const max = passwordHashesWaitingPerNetworkMax;
-  const all: Promise<string | undefined>[] = [ask('x'), ask('y')];
-  for (let place = 0; place < max; place += 1) all.push(ask(`0.${String(place)}`, '0'));
-  t.equal(await ask('one too many', '0'), undefined);
-  for (let network = 1; turns.waiting < passwordHashesWaitingMax; network += 1) {
-    for (let place = 0; place < max && turns.waiting < passwordHashesWaitingMax; place += 1) all.push(ask(`${String(network)}.${String(place)}`, String(network)));
-  }
+  const all = [ask('x'), ask('y')];
+  for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) all.push(ask(`0.${String(place)}`, { network: '0' }));
+  t.match(await ask('one too many', { network: '0' }), { done: false, isGone: false });
+  t.equal(turns.waiting, passwordHashesWaitingPerNetworkMax);
+  await drain();
+  t.notOk(resultsOf(await Promise.all(all)).includes(undefined));
+});
+
+test('what waits is bounded in all, and the network with the most gives way', async (t) => {
+  const { turns, ask, drain } = given();
+  const all = [ask('x'), ask('y')];
+  for (let place = 0; turns.waiting < passwordHashesWaitingMax; place += 1) all.push(ask(String(place), { network: String(Math.floor(place / 20)) }));
   const newcomer = ask('newcomer');
   t.equal(turns.waiting, passwordHashesWaitingMax);
   await drain();
-  t.equal(await newcomer, 'newcomer');
-  const answers = await Promise.all(all);
-  t.equal(answers.filter((answer) => answer === undefined).length, 1);
+  t.match(await newcomer, { result: 'newcomer' });
+  t.equal(resultsOf(await Promise.all(all)).filter((result) => result === undefined).length, 1);
   t.equal(turns.waiting, 0);
 });
 
-test('where nobody has more than one, the one that comes last is turned away', async (t) => {
-  const { turns, ask, drain } = given();
-  const all = Array.from({ length: passwordHashesWaitingMax + passwordHashesMax }, (_, place) => ask(String(place)));
-  t.equal(await ask('late'), undefined);
+test('where nobody has more than one, the one that comes last is turned away at once', async (t) => {
+  const { turns, ask, drain, fill } = given();
+  const all = fill();
+  t.match(await ask('late'), { done: false });
   t.equal(turns.waiting, passwordHashesWaitingMax);
   await drain();
-  t.notOk((await Promise.all(all)).includes(undefined));
+  t.notOk(resultsOf(await Promise.all(all)).includes(undefined));
+});
+
+test('one that comes for the first time takes the place of one that has been served of late', async (t) => {
+  const { ask, drain, fill } = given();
+  const first = fill();
+  await drain();
+  await Promise.all(first);
+  const again = fill();
+  const newcomer = ask('newcomer');
+  await drain();
+  t.match(await newcomer, { result: 'newcomer' });
+  t.equal(resultsOf(await Promise.all(again)).filter((result) => result === undefined).length, 1);
+});
+
+test('nothing waits longer than the bound, and slow hashes have fewer places', async (t) => {
+  const { clock, turns, ask, drain, settle } = given();
+  const all = [ask('x'), ask('y'), ask('waits')];
+  clock.advance(passwordHashWaitMs);
+  t.match(await all[2], { done: false, isGone: false });
+  t.equal(turns.waiting, 0);
+  t.equal(clock.timers, 0);
+  await drain();
+  // Both took ten seconds: of each lane one is served in such a time.
+  const slow = Array.from({ length: 10 }, (_, place) => ask(String(place)));
+  await settle();
+  t.equal(turns.waiting, passwordHashesMax);
+  t.match((await Promise.all(slow.slice(4)))[0], { done: false, retryAfterSeconds: 20 }, 'four of ten seconds, two at once');
+  await drain();
+});
+
+test('a place is given back when its client goes, and its turn is of the next', async (t) => {
+  const { clock, turns, begun, ask, drain } = given();
+  const clients = Array.from({ length: passwordHashesWaitingPerNetworkMax }, () => new AbortController());
+  const all = [ask('x'), ask('y'), ...clients.map(({ signal }, place) => ask(`gone ${String(place)}`, { network: 'a', signal })), ask('b')];
+  t.match(await ask('full', { network: 'a' }), { done: false });
+  for (const client of clients) client.abort();
+  t.equal(turns.waiting, 1);
+  t.equal(clock.timers, 1);
+  all.push(ask('a', { network: 'a' }), ask('gone already', { signal: AbortSignal.abort() }));
+  await drain();
+  t.strictSame(begun, ['x', 'y', 'b', 'a']);
+  const gone = (await Promise.all(all)).filter((one) => !one.done && one.isGone);
+  t.equal(gone.length, clients.length + 1);
+  t.equal(clock.timers, 0);
 });
 
 test('work that fails gives its turn on', async (t) => {
-  const turns = new HashingTurns();
+  const turns = new HashingTurns(new FakeClock());
   const turn = { network: 'a', isKnown: false };
   const failing = Array.from({ length: 5 }, () => turns.run(turn, () => Promise.reject(new Error('no'))));
   for (const one of failing) await t.rejects(one, { message: 'no' });
-  t.equal(await turns.run(turn, () => Promise.resolve(1)), 1);
+  t.match(await turns.run(turn, () => Promise.resolve(1)), { done: true, result: 1 });
 });

@@ -14,7 +14,7 @@ const session: Subject = { kind: 'user', name: 'jane', credential: { kind: 'sess
 const cookie = 'ledgerplane_session=good';
 
 /** `Authorization: admin` is the administrator, the cookie `good` a session, any other a dead one. */
-function authenticate(authorization: string | undefined, _address: string, shown: string | undefined): Authenticated {
+function authenticate(authorization: string | undefined, _from: unknown, shown: string | undefined): Authenticated {
   if (authorization === 'admin') return { ok: true, subject: administrator };
   if (authorization === 'later') return undecided;
   if (authorization !== undefined) return unauthorized('wrong');

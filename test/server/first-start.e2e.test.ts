@@ -1,7 +1,7 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
 import t from 'tap';
 
-import type { Turn } from '../../src/auth/hashing-turns.ts';
+import type { Turn, Turned } from '../../src/auth/hashing-turns.ts';
 import { noHashCost, Passwords } from '../../src/auth/password.ts';
 import { ask } from '../support/ask.ts';
 import { adminAuthorization, startTestServer, testPassword } from '../support/start-server.ts';
@@ -18,7 +18,7 @@ class HeldPasswords extends Passwords {
     this.asked = new Promise((resolve) => { this.#began = resolve; });
   }
 
-  override async hash(password: string, turn: Turn): Promise<string | undefined> {
+  override async hash(password: string, turn: Turn): Promise<Turned<string>> {
     this.#began();
     await this.#released;
     return super.hash(password, turn);

@@ -1,0 +1,39 @@
+type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
+
+/** Equal work at once is done once. Its signal aborts when everybody who waited for it has gone. */
+export class SharedWork<Result> {
+  readonly #running = new Map<string, Running<Result>>();
+
+  /** `gone` aborts when the caller does not wait any more. */
+  async join(key: string, work: (abandoned: AbortSignal) => Promise<Result>, gone: AbortSignal | undefined): Promise<Result> {
+    const running = this.#running.get(key) ?? this.#start(key, work);
+    running.waiting += 1;
+    const leave = (): void => {
+      running.waiting -= 1;
+      if (running.waiting > 0) return;
+      // What comes now begins anew, as this one is given up.
+      this.#end(key, running);
+      running.abandoned.abort();
+    };
+    if (gone?.aborted === true) leave();
+    else gone?.addEventListener('abort', leave, { once: true });
+    try {
+      return await running.result;
+    } finally {
+      gone?.removeEventListener('abort', leave);
+    }
+  }
+
+  #start(key: string, work: (abandoned: AbortSignal) => Promise<Result>): Running<Result> {
+    const abandoned = new AbortController();
+    const running: Running<Result> = {
+      result: work(abandoned.signal).finally(() => { this.#end(key, running); }), abandoned, waiting: 0,
+    };
+    this.#running.set(key, running);
+    return running;
+  }
+
+  #end(key: string, running: Running<Result>): void {
+    if (this.#running.get(key) === running) this.#running.delete(key);
+  }
+}
