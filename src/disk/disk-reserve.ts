@@ -4,10 +4,11 @@ import { showByteCount } from '../base/byte-count.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import {
   diskEventCopies, diskEventOverheadBytes, diskLookMs,
-  diskReserveBytesMax, diskReserveLogInShare, diskReserveMarginShare, diskReserveShareMax,
+  diskReserveBytesMax, diskReserveLogInShare, diskReserveMarginShare, diskReserveShareMax, scarceLogIns,
 } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/plugin.ts';
 import type { WriterDisk } from '../write/storage.ts';
+import { TokenBucket } from '../write/token-bucket.ts';
 import { spaceOf, type DiskSpace } from './disk-space.ts';
 
 export type DiskReserveOptions = {
@@ -29,6 +30,7 @@ export type DiskReserveOptions = {
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
   readonly #look: (dir: string) => Promise<DiskSpace>;
+  readonly #logIns: TokenBucket;
   readonly reserveBytes: number;
   /** As of the last look. */
   #freeBytes: number;
@@ -41,6 +43,7 @@ export class DiskReserve implements WriterDisk {
 
   constructor(first: DiskSpace, options: DiskReserveOptions) {
     this.#options = options;
+    this.#logIns = new TokenBucket(scarceLogIns, options.clock.monotonic());
     this.#look = options.look ?? (async (dir) => spaceOf(await statfs(dir)));
     const share = Math.floor(first.totalBytes * diskReserveShareMax);
     this.reserveBytes = options.reserveBytes ?? Math.min(share, diskReserveBytesMax);
@@ -59,6 +62,10 @@ export class DiskReserve implements WriterDisk {
 
   isScarce(): boolean {
     return this.#isShort && this.#leftBytes() < this.reserveBytes * diskReserveLogInShare;
+  }
+
+  takeLogIn(): boolean {
+    return this.#logIns.take(1, this.#options.clock.monotonic()) === 0;
   }
 
   take(eventBytes: number): void {

@@ -48,6 +48,8 @@ export type Application = {
   readonly decides?: string;
   /** Everything is checked, and nothing written. */
   readonly dryRun?: boolean;
+  /** It comes with the files of a plugin that is installed. */
+  readonly isShipped?: true;
 };
 
 /** The annotation that remembers what was last applied of an object: the base of the next merge. */
@@ -161,9 +163,14 @@ function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-async function write({ type, subject, plugin, origin, cause, dryRun = false }: Application, command: Command, { execute, uuid }: ApplyDependencies): Promise<WriteOutcome> {
+async function write(
+  { type, subject, plugin, origin, cause, dryRun = false, isShipped }: Application, command: Command, { execute, uuid }: ApplyDependencies,
+): Promise<WriteOutcome> {
   const verb = command.type === 'create' ? 'create' : 'update';
-  return execute(type, command, { cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun, fieldValidation: undefined, origin, subject });
+  return execute(type, command, {
+    cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun, fieldValidation: undefined, origin, subject,
+    ...isShipped === undefined ? {} : { isShipped },
+  });
 }
 
 /** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */
@@ -182,7 +189,7 @@ function waitBeforeRetryMs(rejection: Rejection): number | undefined {
 }
 
 export function rejectionText(rejection: Rejection): string {
-  const violations = 'violations' in rejection ? rejection.violations.map(({ pointer, detail }) => `${pointer} ${detail}`) : [];
+  const violations = 'violations' in rejection ? rejection.violations.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()) : [];
   return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
+import { scarceLogIns } from '../../src/limits/disk.ts';
 import { smallDisk, noSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/start-server.ts';
 import { tellerPackage } from '../packages/teller-package.ts';
@@ -130,6 +131,45 @@ t.test('below the reserve reads, deletions and log-ins go on, and the node stays
   t.match(await (await server.call('/metrics')).text(), /^ledgerplane_disk_reserve_bytes 16777216$/mu);
   const free = await freeBytes(server);
   t.ok(free > 0 && free < 16 * mebibyte, String(free));
+});
+
+t.test('below half of the reserve super administrators log in, a few times, and others do not', options, async (t) => {
+  const stage = await given(t);
+  const { server, disk, said } = stage;
+  const jane = { username: 'jane', password: 'a long secret' };
+  const user = { metadata: { name: jane.username }, spec: { password: jane.password } };
+  t.equal((await server.call('/api/v1alpha1/users', { method: 'POST', body: user })).status, 201);
+  t.equal((await create(server, 'plain')).status, 201);
+  const begun = said('the disk is nearly full');
+  disk.fill(6 * mebibyte);
+  await begun;
+  const headers = { 'content-type': 'application/json' };
+  const logIn = async (body: object): Promise<Response> => fetch(`${server.url}/login`, { method: 'POST', headers, body: JSON.stringify(body) });
+  await refused(t, logIn(jane), 'a user who may make no room');
+  const authorization = `Basic ${Buffer.from(`${jane.username}:${jane.password}`).toString('base64')}`;
+  t.equal((await server.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization } })).status, 200, 'by Basic');
+  const admin = { username: 'admin', password: testPassword };
+  const first = await logIn(admin);
+  t.equal(first.status, 200);
+  const { csrfToken } = await first.json() as { readonly csrfToken: string };
+  const cookie = first.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  const deletion = { method: 'DELETE', headers: { cookie, 'x-csrf-token': csrfToken } };
+  t.equal((await fetch(`${server.url}${widgets}/plain`, deletion)).status, 200, 'which makes room');
+  for (let place = 1; place < scarceLogIns.burst; place += 1) t.equal((await logIn(admin)).status, 200);
+  await refused(t, logIn(admin), 'one log-in too many');
+});
+
+t.test('a first start below the reserve loads the bundled plugins', options, async (t) => {
+  const disk = smallDisk(t, 96 * mebibyte);
+  disk.fill(12 * mebibyte);
+  const server = await startTestServer({ dataDir: join(disk.dir, 'data'), environment: { DISK_RESERVE: '16MiB' } });
+  t.teardown(async () => server.close());
+  const answer = await server.call('/apis/plugin.svc.run/v1alpha1/plugins');
+  const { items } = await answer.json() as { readonly items: readonly { readonly metadata: { readonly name: string }; readonly status: { readonly phase: string } }[] };
+  t.ok(items.length > 0);
+  t.strictSame(items.filter(({ status }) => status.phase !== 'started').map(({ metadata }) => metadata.name), []);
+  t.equal((await server.call(widgets)).status, 200);
+  await refused(t, create(server, 'new'), 'clients are refused all the same');
 });
 
 t.test('a burst between two looks does not eat the reserve', options, async (t) => {
