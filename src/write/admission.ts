@@ -100,8 +100,7 @@ export class Admitted {
     const own = this.#context.isOwn === true ? ownAllowance : undefined;
     const now = this.#clock.monotonic();
     if (this.#context.admitted === 'whole') {
-      allowance.chargeBytes(bytes, now);
-      own?.chargeBytes(bytes, now);
+      this.owe(bytes);
       return undefined;
     }
     const seconds = allowance.takeBytes(bytes, now);
@@ -110,6 +109,14 @@ export class Admitted {
     if (ownSeconds === 0) return undefined;
     allowance.giveBackBytes(bytes);
     return tooFast(`${String(ownWriteBytesPerUser)} bytes of their own tokens and profile`, ownSeconds);
+  }
+
+  /** What is appended in any case: later writes wait for it to be paid. */
+  owe(bytes: number): void {
+    const { writer: { allowance, ownAllowance } } = this;
+    const now = this.#clock.monotonic();
+    allowance?.chargeBytes(bytes, now);
+    if (this.#context.isOwn === true) ownAllowance?.chargeBytes(bytes, now);
   }
 
   /** What is known not to stand in the log is not paid. An unknown outcome may still land. */
