@@ -82,9 +82,12 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
 
 /**
  * Gives up a claim whose append was never sent, so that the next one need not wait for it and fence. Only a sole claim can be
- * given up, and only while it is the last: otherwise another attempt of the same tenure may still land.
+ * given up, and only while it is the last: otherwise another attempt of the same tenure may still land. What the event
+ * at `base` holds is never given up: the claim says whose it is.
  */
-export async function giveUp(dependencies: ClaimsDependencies, { stream, me, base }: Claim, { revision, isSole }: Claimed): Promise<void> {
+export async function giveUp(
+  dependencies: ClaimsDependencies, { stream, me, base }: Omit<Claim, 'holds'>, { revision, isSole }: Claimed,
+): Promise<void> {
   if (isSole) await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
 }
 

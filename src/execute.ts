@@ -190,7 +190,8 @@ class WriteDoor {
     if (stored !== undefined) return stored;
     const wanted = { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
-    const refused = await claimValues({ log: this.#log, clock, uuid, charge }, wanted);
+    const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
+    const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
     if (refused !== undefined) return this.#refuseValues(target, refused, subject);
     if (dryRun) return this.#confirm(target, decision);
     given.guard?.spend();

@@ -1,5 +1,7 @@
 import { must } from '../base/unreachable.ts';
-import { claimStream, claimValue, holderElsewhere, type ClaimResult, type ClaimsDependencies } from '../claims.ts';
+import {
+  claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
+} from '../claims.ts';
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { decodeEvent, isObjectEvent } from '../log/event-codec.ts';
 import type { ExpectedRevision, StreamName, StreamRevision } from '../log/log.ts';
@@ -30,39 +32,89 @@ export type ValuesRefused =
 export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   /** Asked before so many claims are appended: why the writer may not. */
   readonly charge: (claims: number) => Refusal | undefined;
+  /** So many claims are given up: the writer pays and is not asked, as others would wait for what stays claimed. */
+  readonly owe: (claims: number) => void;
 };
 
-/** Claims every unique value the event newly holds, in sorted order; undefined when its append may go out. */
+/**
+ * Claims every unique value the event newly holds, in sorted order; undefined when its append may go out. Otherwise
+ * what was claimed is given up.
+ */
 export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesRefused | undefined> {
   if (wanted.event.values.length === 0) return undefined;
-  const { type, me, base, metadata, dryRun } = wanted;
+  const { dryRun } = wanted;
   const gained = await newlyHeld(dependencies, wanted);
-  const refusal = dryRun || gained.length === 0 ? undefined : dependencies.charge(gained.length);
-  if (refusal !== undefined) return { outcome: 'limited', refusal };
-  for (const value of gained) {
-    const claim = { type, value, me, base };
-    const result = dryRun ? await looked(dependencies, claim) : await claimValue({ ...dependencies, metadata: () => metadata }, claim);
-    if (result.outcome === 'taken') return { outcome: 'taken', value, holder: result.holder };
-    if (result.outcome === 'unavailable') return { outcome: 'unavailable' };
+  if (gained.values.length === 0) return undefined;
+  if (dryRun) return lookAtAll(dependencies, gained.values, wanted);
+  const refusal = dependencies.charge(gained.values.length);
+  return refusal === undefined ? claimAll(dependencies, gained, wanted) : { outcome: 'limited', refusal };
+}
+
+async function claimAll(
+  dependencies: ValuesDependencies, gained: Gained, wanted: ValuesWanted,
+): Promise<ValuesRefused | undefined> {
+  const { type, me, base, metadata } = wanted;
+  const claims: ClaimsDependencies = { ...dependencies, metadata: () => metadata };
+  const made: Made[] = [];
+  let isWhole = false;
+  try {
+    for (const value of gained.values) {
+      const result = await claimValue(claims, { type, value, me, base });
+      if (result.outcome !== 'claimed') return refusedBy(result, value);
+      made.push({ stream: claimStream(type, value), claimed: result });
+    }
+    isWhole = true;
+    return undefined;
+  } finally {
+    if (!isWhole && gained.isSure) await giveUpAll(claims, { made, wanted, owe: dependencies.owe });
+  }
+}
+
+type Made = { readonly stream: StreamName; readonly claimed: Claimed };
+
+type GivingUp = {
+  readonly made: readonly Made[];
+  readonly wanted: ValuesWanted;
+  readonly owe: ValuesDependencies['owe'];
+};
+
+/** Nothing hangs on it: a claim that stays is outwaited by the next writer. */
+async function giveUpAll(
+  claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp,
+): Promise<void> {
+  const sole = made.filter(({ claimed }) => claimed.isSole);
+  if (sole.length > 0) owe(sole.length);
+  await Promise.allSettled(sole.map(async ({ stream, claimed }) => giveUp(claims, { stream, me, base }, claimed)));
+}
+
+async function lookAtAll(
+  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type, me }: ValuesWanted,
+): Promise<ValuesRefused | undefined> {
+  for (const value of values) {
+    const holder = await holderElsewhere(log, { type, value, me });
+    if (holder !== undefined) return { outcome: 'taken', value, holder };
   }
   return undefined;
 }
 
-async function looked({ log }: Pick<ClaimsDependencies, 'log'>, claim: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<{ readonly outcome: 'free' } | Exclude<ClaimResult, { readonly outcome: 'claimed' }>> {
-  const holder = await holderElsewhere(log, claim);
-  return holder === undefined ? { outcome: 'free' } : { outcome: 'taken', holder };
+function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): ValuesRefused {
+  return result.outcome === 'taken' ? { outcome: 'taken', value, holder: result.holder } : { outcome: 'unavailable' };
 }
+
+/** `isSure`: the event it is based on says that none of them was held. */
+type Gained = { readonly values: readonly HeldValue[]; readonly isSure: boolean };
 
 /**
  * The event's values less those that the event it is based on holds: judged from events, not by running index functions. Where
  * the log's answer is not of that very event (it is stale, or the base is), nothing is known to be held.
  */
-async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { me, base, event }: ValuesWanted): Promise<readonly HeldValue[]> {
-  const last = base === 'absent' ? undefined : await log.readLast(me);
-  const before = last === undefined || last.revision !== base ? undefined : decodeEvent(last).event;
-  if (before === undefined || !isObjectEvent(before)) return event.values;
+async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { me, base, event }: ValuesWanted): Promise<Gained> {
+  if (base === 'absent') return { values: event.values, isSure: true };
+  const last = await log.readLast(me);
+  const before = last?.revision === base ? decodeEvent(last).event : undefined;
+  if (before === undefined || !isObjectEvent(before)) return { values: event.values, isSure: false };
   const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
-  return event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`));
+  return { values: event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`)), isSure: true };
 }
 
 export type ValuesGained = {
