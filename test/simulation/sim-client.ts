@@ -6,7 +6,7 @@ import { body } from '../support/sample.ts';
 import type { Shown } from '../support/writing.ts';
 import { nameOfStream } from './history.ts';
 import type { Serving, SimNode } from './sim-node.ts';
-import { names, serials, streamOf, type, type Invocation, type World } from './world.ts';
+import { names, serials, streamOf, tags, type, type Invocation, type World } from './world.ts';
 
 const hold = 'example.com/hold';
 
@@ -70,8 +70,11 @@ export class SimClient {
         const document: JsonObject = { spec: { size: random.below(10), free: { [`f${String(random.below(3))}`]: mark } }, ...(random.chance(0.3) ? { metadata: { labels: { app: random.pick(['x', 'y']) } } } : {}) };
         return { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: this.#preconditions(current) };
       }
-      case 'move':
-        return { type: 'patch', name, patch: { kind: 'merge', document: { spec: { serial: random.chance(0.75) ? this.#serial() : null } } }, part: 'main', preconditions: this.#preconditions(current) };
+      case 'move': {
+        const document: JsonObject = { spec: this.#moved() };
+        const preconditions = this.#preconditions(current);
+        return { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions };
+      }
       case 'finalizer': {
         const held = random.chance(0.65) || current?.metadata.finalizers !== undefined ? null : [hold];
         return { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: held } } }, part: 'main', preconditions: this.#preconditions(current) };
@@ -83,7 +86,19 @@ export class SimClient {
 
   #spec(mark: string): JsonObject {
     const { random } = this.#world;
-    return { title: mark, size: random.below(10), ...(random.chance(0.6) ? { serial: this.#serial() } : {}) };
+    const serial = random.chance(0.6) ? { serial: this.#serial() } : {};
+    return { title: mark, size: random.below(10), ...serial, ...this.#tags() };
+  }
+
+  #tags(): JsonObject {
+    const { random } = this.#world;
+    return random.chance(0.25) ? { tags: random.chance(0.3) ? [...tags] : [random.pick(tags)] } : {};
+  }
+
+  #moved(): JsonObject {
+    const { random } = this.#world;
+    if (random.chance(0.15)) return { tags: null };
+    return { serial: random.chance(0.75) ? this.#serial() : null, ...this.#tags() };
   }
 
   #serial(): string {

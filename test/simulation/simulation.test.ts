@@ -21,6 +21,7 @@ const least: Readonly<Record<string, number>> = {
   'answered ok': 5_000, 'answered ok, unchanged': 500, 'answered nothing': 200, 'answered unavailable': 300, 'answered already-exists': 300, 'answered not-found': 300,
   'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 10, '503, and it stands all the same': 5,
   'event ObjectCreated': 1_000, 'event ObjectUpdated': 1_000, 'event ObjectDeletionRequested': 400, 'event ObjectDeleted': 400, 'event NameFenced': 15,
+  'claim given up': 100,
   'lease taken over': 50, 'lease released': 10,
   'a read that waits: reached': 1_000, 'a read that waits: timeout': 20, 'list': 300,
   'a watch resumed': 2_000, 'a watch ended: left': 1_000, 'a watch ended: shutting-down': 20, 'a watch ended: too-slow': 5, 'events watched': 4_000,

@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
+import type { HeldValue } from '../../src/command/event.ts';
+import type { Facts } from '../../src/command/facts.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
+import type { ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
-import { widgets } from '../support/sample.ts';
+import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
 import type { Surroundings } from './node-log.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
@@ -31,12 +36,26 @@ export type World = Surroundings & {
   hotSerial: string;
 };
 
-export const type: ResourceType = widgets;
+/** With a second unique index: a write may be refused by the one after it has claimed by the other. */
+export const type: ResourceType = widgetType({ indexes: [
+  { name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', unique: true },
+  { name: 'spec.tags', multi: true, unique: true }, { name: 'status.phase' },
+] });
+
+export const facts: Facts = { ...sampleFacts, type };
+
+/** The unique values an object holds, reckoned without the code under test. */
+export function valuesOf(object: ResourceObject): readonly HeldValue[] {
+  const { tags = [] } = object['spec'] as { readonly tags?: readonly string[] };
+  const hashes = [...new Set(tags)].map((tag) => createHash('sha256').update(tag).digest('hex')).sort();
+  return [...serialOf(object), ...hashes.map((hash) => ({ index: 'spec.tags', hash }))];
+}
 
 /** The last one is drawn for a `generateName` as well. */
 export const names = ['a', 'b', 'c', 'g-aaaaa'] as const;
 export const suffixes = ['aaaaa', 'bbbbb', 'ccccc'] as const;
 export const serials = ['s1', 's2', 's3'] as const;
+export const tags = ['t1', 't2'] as const;
 
 export function streamOf(name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
