@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { watchKeepAliveMs } from '../limits/watches.ts';
 import { Frames } from '../watch/frames.ts';
-import type { Outbox } from '../watch/outbox.ts';
+import type { Finish, Outbox } from '../watch/outbox.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
 import {
-  crowdedOut, forgettingEndings, streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding,
+  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding,
 } from './plugin-streams.ts';
 import { thrownMessage } from './thrown.ts';
 import { StreamConnection } from './watch-stream.ts';
@@ -42,6 +42,8 @@ export class EventStream implements OpenStream {
   /** Events that the connection has not taken. */
   readonly #outbox: Outbox;
   #isOver = false;
+  /** Whether the plugin knows, and nobody counts it any more. */
+  #hasLeft = false;
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
@@ -61,8 +63,7 @@ export class EventStream implements OpenStream {
     streams.add(this);
     // A connection that is reset while it is written to says so by its close.
     res.on('error', () => undefined).once('close', () => {
-      this.#over();
-      this.#outbox.gone();
+      this.#stop('dropped', () => { this.#outbox.gone(); });
     });
     void this.#run();
   }
@@ -78,16 +79,25 @@ export class EventStream implements OpenStream {
 
   /** Cleanly: only whole events were sent, and a browser asks again after the last one's id. */
   end({ reason }: StreamEnding): void {
-    if (!this.#over()) return;
+    if (this.#isOver) return;
     const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
-    this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.res.end(); } });
+    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.res.end(); } }); });
+  }
+
+  hold(): void {
+    this.#outbox.hold();
+  }
+
+  judge(isAllowed: boolean): void {
+    this.#outbox.judge(isAllowed);
+    if (!isAllowed) this.end(rightsLost);
   }
 
   async #run(): Promise<void> {
     const { clock, res, onFailed } = this.#parts;
     for (;;) {
       const taken = await this.#take();
-      if (taken.kind === 'over') return;
+      if (taken.kind === 'over' || this.#isOver) return;
       const frame = taken.kind === 'threw' ? { problem: 'its events ended with an error' } : frameOf(taken.result);
       if (frame === 'done') break;
       if ('problem' in frame) {
@@ -119,16 +129,24 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** False when it was over already. */
-  #over(): boolean {
-    if (this.#isOver) return false;
+  /** Nothing is sent that is not yet in the queue; the rest has its turn, as thousands may end at once. */
+  #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
+    this.#outbox.stop(rest);
+    this.#parts.streams.outboxes.slices.soon({ run: () => {
+      this.#leave();
+      finish();
+    } });
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
     const { iterator, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#interrupt();
     onOver();
     abandon(iterator);
-    return true;
   }
 }
 

@@ -4,12 +4,12 @@ import { WebSocket } from 'ws';
 import { watchKeepAliveMs } from '../limits/watches.ts';
 import type { PluginSocket } from '../plugin/plugin.ts';
 import { Frames } from '../watch/frames.ts';
-import type { Connection, Outbox } from '../watch/outbox.ts';
+import type { Connection, Finish, Outbox } from '../watch/outbox.ts';
 import {
   pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,
 } from './route-limits.ts';
 import {
-  crowdedOut, forgettingEndings, streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding,
+  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding,
 } from './plugin-streams.ts';
 import { SocketInbox } from './socket-inbox.ts';
 import { closeReason, Pings } from './socket-upgrades.ts';
@@ -40,6 +40,8 @@ export class SocketConnection implements OpenStream {
   /** Messages that the connection has not taken. */
   readonly #outbox: Outbox;
   #isOver = false;
+  /** Whether the plugin knows, and nobody counts it any more. */
+  #hasLeft = false;
   #pingedAt: number;
   /** Of the last beat: messages come between two of them. */
   #now: number;
@@ -76,11 +78,10 @@ export class SocketConnection implements OpenStream {
     };
     webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
     webSocket.once('close', () => {
-      this.#over();
-      this.#outbox.gone();
+      this.#stop('dropped', () => { this.#outbox.gone(); });
     });
     // A peer that breaks the protocol: the library closes it with the code for that.
-    webSocket.once('error', () => { this.#over(); });
+    webSocket.once('error', () => { this.#stop('sent'); });
     parts.streams.add(this);
   }
 
@@ -101,13 +102,23 @@ export class SocketConnection implements OpenStream {
   }
 
   end({ reason, detail }: StreamEnding): void {
-    if (!this.#over()) return;
-    if (reason === 'unresponsive') this.#outbox.cut();
+    if (this.#isOver) return;
+    if (reason === 'unresponsive') this.#stop('dropped', () => { this.#outbox.cut(); });
     else this.#finish(streamEndings[reason], closeReason(detail), forgettingEndings.has(reason) ? 'dropped' : 'sent');
   }
 
-  #finish(code: number, reason: string, rest: 'sent' | 'dropped'): void {
-    this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.webSocket.close(code, reason); } });
+  hold(): void {
+    this.#outbox.hold();
+  }
+
+  judge(isAllowed: boolean): void {
+    this.#outbox.judge(isAllowed);
+    if (!isAllowed) this.end(rightsLost);
+  }
+
+  #finish(code: number, reason: string, rest: Finish['rest']): void {
+    const close = (): void => { this.#parts.webSocket.close(code, reason); };
+    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close }); });
   }
 
   /** While nothing is read no answer to a ping is, either. */
@@ -154,13 +165,22 @@ export class SocketConnection implements OpenStream {
   #closeAs(code = 1_000, reason = ''): void {
     if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999)) throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
     if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123) throw new RangeError('a reason to close is at most 123 bytes of text');
-    if (this.#over()) this.#finish(code, reason, 'sent');
+    if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
-  /** False when it was over already. */
-  #over(): boolean {
-    if (this.#isOver) return false;
+  /** Nothing is sent that is not yet in the queue; the rest has its turn, as thousands may end at once. */
+  #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
     this.#isOver = true;
+    this.#outbox.stop(rest);
+    this.#parts.streams.outboxes.slices.soon({ run: () => {
+      this.#leave();
+      finish();
+    } });
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
     const { webSocket, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#inbox.close();
@@ -168,7 +188,6 @@ export class SocketConnection implements OpenStream {
     if (this.#pausedSince !== undefined) webSocket.resume();
     this.#pausedSince = undefined;
     onOver();
-    return true;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Subject } from '../command/subject.ts';
 import type { Allows } from '../watch/guard.ts';
 import type { Outboxes } from '../watch/outbox.ts';
+import { Reviews, type Reviewed } from '../watch/reviews.ts';
 import { Wheel } from '../watch/wheel.ts';
 import type { Exchange } from './exchange.ts';
 import { problem, type Problem } from './problem.ts';
@@ -27,6 +28,7 @@ export const streamEndings = {
 } as const;
 /** Endings after which nothing is sent that waits: the reader is behind already, or may not see it any more. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
+export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this is not allowed any more' };
 export const crowdedOut: StreamEnding = {
   reason: 'too-slow', detail: 'streams together hold too much that was not read',
 };
@@ -34,7 +36,7 @@ export const crowdedOut: StreamEnding = {
 export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
 
 /** Server-sent events or a WebSocket of a plugin's, while it is open. No method waits or throws. */
-export type OpenStream = {
+export type OpenStream = Reviewed & {
   readonly transport: 'sse' | 'websocket';
   readonly mount: Mount;
   readonly subject: Subject;
@@ -61,11 +63,13 @@ export class OpenStreams {
   /** What their readers have not taken, within the bounds that watches and they have in common. */
   readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
+  readonly #reviews: Reviews<OpenStream>;
   readonly #counts = new Map<string, number>();
   #isClosed = false;
 
   constructor(clock: Clock, outboxes: Outboxes) {
     this.outboxes = outboxes;
+    this.#reviews = new Reviews(outboxes.slices);
     this.#wheel = new Wheel(clock, { periodMs: streamBeatMs, slots: wheelSlots }, (stream, now) => { stream.beat(now); });
   }
 
@@ -113,7 +117,7 @@ export class OpenStreams {
 
   /** Rights may have changed, or credentials run out: ends every stream whose request would not be allowed any more. */
   recheck(allows: Allows): void {
-    this.#endWhere(({ subject, request }) => !allows(subject, request), { reason: 'rights-lost', detail: 'this is not allowed any more' });
+    this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
   }
 
   /** On shutdown: everybody is told to come back, and nobody is let in. */

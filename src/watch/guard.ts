@@ -3,7 +3,8 @@ import type { Subject } from '../command/subject.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { watchGuardMs } from '../limits/watches.ts';
 import { resourceRequest } from '../resource/request-path.ts';
-import type { Watched, WatchHub } from './hub.ts';
+import type { WatchHub } from './hub.ts';
+import type { Watched } from './watch-plan.ts';
 
 export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
@@ -32,17 +33,13 @@ export class WatchGuard {
   /** Ends every watch and every stream that is not allowed any more. */
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
-    recheckStreams?.(allows);
-    // All answers are of this turn: a watch that lost its right must not get the next frame. Alike watches share one.
-    const answers = new Map<Subject, Map<string, boolean>>();
+    // None is older than the change: another one begins with no answers.
+    const answers = new Answers();
+    recheckStreams?.((subject, request) =>
+      answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)));
     hub.recheck((watched) => {
       const { type: { path }, name, subject } = watched;
-      let ofSubject = answers.get(subject);
-      if (ofSubject === undefined) answers.set(subject, ofSubject = new Map<string, boolean>());
-      const key = name === undefined ? path : `${path}/${name}`;
-      let allowed = ofSubject.get(key);
-      if (allowed === undefined) ofSubject.set(key, allowed = allowsWatch(allows, watched));
-      return allowed;
+      return answers.of(subject, name === undefined ? path : `${path}/${name}`, () => allowsWatch(allows, watched));
     });
   }
 
@@ -55,6 +52,19 @@ export class WatchGuard {
       this.recheck();
       this.#timer = this.#await();
     });
+  }
+}
+
+/** One for all questions that are alike. */
+class Answers {
+  readonly #given = new Map<Subject, Map<string, boolean>>();
+
+  of(subject: Subject, question: string, ask: () => boolean): boolean {
+    let ofSubject = this.#given.get(subject);
+    if (ofSubject === undefined) this.#given.set(subject, ofSubject = new Map<string, boolean>());
+    let answer = ofSubject.get(question);
+    if (answer === undefined) ofSubject.set(question, answer = ask());
+    return answer;
   }
 }
 

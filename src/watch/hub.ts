@@ -1,18 +1,17 @@
-import type { Subject } from '../command/subject.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
 import { Audiences } from './audience.ts';
 import { awaitStart, LogSilentError, Replay, type CatchUpSource } from './catch-up.ts';
 import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
+import { Reviews } from './reviews.ts';
 import { SharedPlaces } from './shared-places.ts';
 import { Turns } from './turns.ts';
-import { nameWatched, type Ending, type WatchPlan } from './watch-plan.ts';
+import type { Ending, Watched, WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';
 
@@ -31,9 +30,6 @@ export type WatchHubDependencies = {
   readonly outboxes?: Outboxes;
 };
 
-/** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
-export type Watched = { readonly type: ResourceType; readonly name: string | undefined; readonly subject: Subject };
-
 /**
  * All watchers of this node. A batch of changes reaches every live one in the turn it was committed, and none of them is
  * ever waited for; the others read the log at their own pace until they can join.
@@ -48,6 +44,7 @@ export class WatchHub {
   /** Every watcher that is not closed. */
   readonly #watchers: Wheel<Watcher>;
   readonly #catchUps = new SharedPlaces(watchCatchUpsMax);
+  readonly #reviews: Reviews<Watcher>;
   /** What ends the reading of those who catch up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
@@ -59,6 +56,7 @@ export class WatchHub {
     const { feed, reader, log, clock } = dependencies;
     this.#dependencies = dependencies;
     this.outboxes = dependencies.outboxes ?? new Outboxes(clock);
+    this.#reviews = new Reviews(this.outboxes.slices);
     this.#position = reader.position();
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
@@ -103,10 +101,9 @@ export class WatchHub {
     this.#endWhere((watcher) => watcher.plan.type.key === type, { reason: 'type-gone', detail: `${type} is not served now` });
   }
 
-  /** Rights may have changed: ends every watch that `allows` does not allow any more. */
+  /** Rights may have changed: ends every watch that `allows` does not allow any more. None gets anything before it was asked. */
   recheck(allows: (watched: Watched) => boolean): void {
-    const lost = ({ plan }: Watcher): boolean => !allows({ type: plan.type, name: nameWatched(plan), subject: plan.subject });
-    this.#endWhere(lost, { reason: 'rights-lost', detail: 'this watch is not allowed any more' });
+    this.#reviews.begin(this.#watchers.items(), ({ watched }) => allows(watched));
   }
 
   #startOf({ start }: WatchPlan): LogPosition | undefined {

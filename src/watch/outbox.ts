@@ -112,6 +112,18 @@ export class Outbox implements Queue {
     this.#isHeld ||= rest === 'dropped';
   }
 
+  /** No write begins before `judge`: whether the peer may still read what waits is being asked. */
+  hold(): void {
+    if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
+  }
+
+  /** The answer. What waits and may not be read is dropped. */
+  judge(isAllowed: boolean): void {
+    if (!isAllowed) this.#drop();
+    this.#isHeld = false;
+    this.#advance();
+  }
+
   /** Nothing follows but what `finish` says. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;

@@ -35,6 +35,13 @@ export type EndReason =
 
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
+/** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
+export type Watched = { readonly type: ResourceType; readonly name: string | undefined; readonly subject: Subject };
+
+export function watchedBy(plan: WatchPlan): Watched {
+  return { type: plan.type, name: nameWatched(plan), subject: plan.subject };
+}
+
 /** The only object that can be selected, by path or by `fieldSelector=metadata.name=<n>`: as what the watch is authorized. */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;

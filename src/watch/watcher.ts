@@ -4,8 +4,9 @@ import { accountOf } from '../read/client.ts';
 import { Frames } from './frames.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
 import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
+import type { Reviewed } from './reviews.ts';
 import type { Slices } from './slices.ts';
-import type { Ending, WatchPlan } from './watch-plan.ts';
+import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
 /** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
 export const watcherBeatMs = 1_000;
@@ -33,6 +34,7 @@ export type WatcherOptions = {
   readonly onClosed: (watcher: Watcher) => void;
 };
 
+const rightsLost: Ending = { reason: 'rights-lost', detail: 'this watch is not allowed any more' };
 const crowdedOut: Ending = {
   reason: 'too-slow', detail: 'watches together hold too much that was not read; resume from the last resourceVersion',
 };
@@ -45,9 +47,10 @@ const crowdedOut: Ending = {
  *
  * Whoever falls too far behind is cut off and resumes from where it was: it never goes back to catching up here.
  */
-export class Watcher {
+export class Watcher implements Reviewed {
   readonly plan: WatchPlan;
   readonly sink: Sink;
+  readonly watched: Watched;
   /** What was sent and not taken yet, and what waits to be sent. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
@@ -68,6 +71,7 @@ export class Watcher {
   constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {
     this.plan = plan;
     this.sink = sink;
+    this.watched = watchedBy(plan);
     this.outbox = options.outboxes.open(sink, { account: accountOf(plan.client), onOverflow: () => { this.end(crowdedOut); } });
     this.#unreadBytesMax = options.outboxes.watcherBytesMax;
     this.#slices = options.outboxes.slices;
@@ -135,6 +139,16 @@ export class Watcher {
       if (this.outbox.unreadBytes === 0) this.outbox.push(new Frames(sign));
       this.#wroteAt = now;
     }
+  }
+
+  hold(): void {
+    this.outbox.hold();
+  }
+
+  judge(isAllowed: boolean): void {
+    // One that has ended meanwhile for another reason may hold what it had not sent.
+    this.outbox.judge(isAllowed);
+    if (!isAllowed) this.end(rightsLost);
   }
 
   /** Nothing is delivered from this moment on. The rest takes longer, and thousands may end at once: each has its turn. */

@@ -27,10 +27,10 @@ async function openAll(server: WatchServer, transport: Transport): Promise<reado
   return Promise.all(Array.from({ length: count }, async () => Watching.open(origin, `${pathname}?`, { transport })));
 }
 
-/** The most watches that left in one turn, the one of the cause included, and how many turns it took. */
-async function leaving({ hub }: WatchServer, before: number): Promise<{ readonly most: number; readonly turns: number }> {
+/** The most watches that left in one turn, the one of the cause included, and how many turns it took until `rest` are left. */
+async function leaving({ hub }: WatchServer, before: number, rest = 0): Promise<{ readonly most: number; readonly turns: number }> {
   let [left, most, turns] = [hub.size, before - hub.size, 0];
-  for (; left > 0; left = hub.size) {
+  for (; left > rest; left = hub.size) {
     await nextTurn();
     most = Math.max(most, left - hub.size);
     turns += 1;
@@ -66,3 +66,26 @@ for (const cause of causes) {
       endsInTurns(t, cause, transport));
   }
 }
+
+void t.test('while rights are asked about, nobody who loses them gets anything, and those who keep them miss nothing', async (t) => {
+  const clock = new ToilingClock();
+  const server = await WatchServer.start(t, { clock });
+  const { origin, pathname } = new URL(server.url());
+  const open = async (path: string): Promise<readonly Watching[]> =>
+    Promise.all(Array.from({ length: count / 2 }, async () => Watching.open(origin, `${path}?`, { transport: 'json' })));
+  const losing = await open(pathname);
+  const keeping = await open(`${pathname}/after`);
+  clock.lookMs = 1;
+  server.hub.recheck(({ name }) => name === 'after');
+  const left = leaving(server, count, keeping.length);
+  await server.write('after');
+  const { most, turns } = await left;
+  t.ok(most <= watchTurnMs, `${String(most)} in one turn`);
+  t.ok(turns >= losing.length / watchTurnMs, `${String(turns)} turns`);
+  for (const watch of keeping) await watch.until(({ texts }) => texts.length > 0);
+  clock.lookMs = 0;
+  for (const watch of losing) await watch.ended();
+  t.strictSame([...new Set(losing.map(({ story }) => story.join()))], ['ERROR Status 403']);
+  t.strictSame([...new Set(keeping.map(({ story }) => story.join()))], ['ADDED Widget after']);
+  for (const watch of keeping) watch.leave();
+});

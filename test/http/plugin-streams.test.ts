@@ -180,7 +180,10 @@ t.test('one plugin may have so many streams open, all together a few more, and n
   const request = requestInfo('GET', path, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');
   const opened = (mount: Mount, count: number): readonly OpenStream[] => Array.from({ length: count }, () => {
-    const stream: OpenStream = { transport: 'sse', mount, request, subject: administrator, beat: () => undefined, end: () => { streams.delete(stream); } };
+    const stream: OpenStream = {
+      transport: 'sse', mount, request, subject: administrator,
+      beat: () => undefined, hold: () => undefined, judge: () => undefined, end: () => { streams.delete(stream); },
+    };
     streams.add(stream);
     return stream;
   });

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { watchGuardMs } from '../../src/limits/watches.ts';
+import { requestInfo } from '../../src/resource/request-path.ts';
 import { WatchGuard, type Allows } from '../../src/watch/guard.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -61,6 +63,31 @@ t.test('of watches that are alike the right is asked once in a look, and again i
   guard.stop();
 });
 
+t.test('of streams that are alike the right is asked once in a look, too', (t) => {
+  const asked: string[] = [];
+  const requests = ['/apis/a.example/v1/feed', '/apis/a.example/v1/other'].map((path) => {
+    const info = requestInfo('GET', path, 'no watch');
+    if (info.kind === 'malformed') throw new Error(path);
+    return info;
+  });
+  const streams = [ada, ada, visitor].flatMap((subject) => requests.map((request) => ({ subject, request })));
+  const verdicts: boolean[] = [];
+  const guard = new WatchGuard({
+    clock: new FakeClock(), hub: { recheck: () => undefined },
+    recheckStreams: (allows) => { for (const { subject, request } of streams) verdicts.push(allows(subject, request)); },
+    allows: (subject, { path }) => {
+      asked.push(`${subject.kind} ${path}`);
+      return subject.kind === 'user';
+    },
+  });
+  guard.recheck();
+  guard.stop();
+  t.equal(asked.length, 4);
+  t.equal(new Set(asked).size, 4);
+  t.strictSame(verdicts, [true, true, true, true, false, false]);
+  t.end();
+});
+
 t.test('a credential that has run out is found by time, again and again until the guard is stopped', async (t) => {
   let valid = true;
   const { guard, watch, clock } = given(() => valid);
@@ -71,6 +98,8 @@ t.test('a credential that has run out is found by time, again and again until th
   clock.advance(watchGuardMs - 1);
   t.equal(sink.ending, undefined);
   clock.advance(1);
+  // The clock has left this turn no time.
+  await nextTurn();
   t.equal(sink.ending?.reason, 'rights-lost');
   guard.stop();
   const unguarded = watch(ada);

@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t from 'tap';
+
+import { Reviews, type Reviewed } from '../../src/watch/reviews.ts';
+import { Slices } from '../../src/watch/slices.ts';
+import { ToilingClock } from '../support/toiling-clock.ts';
+
+const turnMs = 4;
+
+class Item implements Reviewed {
+  readonly name: number;
+  isHeld = false;
+  readonly verdicts: boolean[] = [];
+
+  constructor(name: number) {
+    this.name = name;
+  }
+
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  judge(isAllowed: boolean): void {
+    this.isHeld = false;
+    this.verdicts.push(isAllowed);
+  }
+}
+
+function given(count: number) {
+  const clock = new ToilingClock();
+  const reviews = new Reviews<Item>(new Slices(clock, turnMs));
+  return { clock, reviews, items: Array.from({ length: count }, (_, place) => new Item(place)) };
+}
+
+t.test('a few are asked about in the turn of the change', (t) => {
+  const { reviews, items } = given(3);
+  reviews.begin(items, ({ name }) => name !== 1);
+  t.strictSame(items.map(({ verdicts }) => verdicts), [[true], [false], [true]]);
+  t.notOk(items.some(({ isHeld }) => isHeld));
+  t.end();
+});
+
+t.test('many are all held in the turn of the change, and asked about in many turns', async (t) => {
+  const { clock, reviews, items } = given(100);
+  clock.lookMs = 1;
+  reviews.begin(items, () => true);
+  const held = (): number => items.filter(({ isHeld }) => isHeld).length;
+  t.equal(held(), items.length - turnMs);
+  for (let before = held(); before > 0; before = held()) {
+    await nextTurn();
+    t.ok(before - held() <= turnMs);
+  }
+  t.ok(items.every(({ verdicts }) => verdicts.join() === 'true'), 'each once');
+});
+
+t.test('a change in between asks all again, by the newest rights and those first that still wait', async (t) => {
+  const { clock, reviews, items } = given(20);
+  clock.lookMs = 1;
+  reviews.begin(items, () => true);
+  const asked: number[] = [];
+  reviews.begin(items, ({ name }) => {
+    asked.push(name);
+    return name % 2 === 0;
+  });
+  t.ok(items.every(({ isHeld }) => isHeld), 'those that had passed are held again');
+  while (items.some(({ isHeld }) => isHeld)) await nextTurn();
+  t.strictSame(asked, [...items.slice(turnMs), ...items.slice(0, turnMs)].map(({ name }) => name));
+  t.ok(items.every(({ name, verdicts }) => verdicts.at(-1) === (name % 2 === 0)));
+});
+
+t.test('a change in every turn keeps nobody waiting for ever', async (t) => {
+  const { clock, reviews, items } = given(40);
+  clock.lookMs = 1;
+  let turns = 0;
+  for (; items.some(({ verdicts }) => verdicts.length === 0); turns += 1) {
+    reviews.begin(items, () => true);
+    await nextTurn();
+    if (turns > items.length) throw new Error('some are never asked about');
+  }
+  t.ok(items.every(({ verdicts }) => verdicts.length <= 2), `after ${String(turns)} changes`);
+});
