@@ -1,12 +1,13 @@
 import { Slices } from '../src/base/slices.ts';
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
+import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
-import type { ListQuery } from '../src/resource/list-query.ts';
+import type { ListQuery, OrderPlace } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { stampOf } from '../src/log/event-codec.ts';
 import { foldEvent } from './fold-event.ts';
@@ -126,6 +127,15 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   names(type: TypeKey, query: ListQuery): readonly string[] {
     return this.#ready(type).query(query).names;
+  }
+
+  *pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
+    let after: OrderPlace | undefined;
+    do {
+      const page = this.#ready(type).query({ ...query, window: { kind: 'after', limit: namePageObjectsMax, after } });
+      yield page.names;
+      after = page.next;
+    } while (after !== undefined);
   }
 
   objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> } {

@@ -3,6 +3,7 @@ import type { Role } from '../src/access/role.ts';
 import type { Rule } from '../src/access/rule.ts';
 import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../src/auth/permission-reader.ts';
 import type { Slices } from '../src/base/slices.ts';
+import { atOnce, inSlices, type Steps } from '../src/base/steps.ts';
 import type { Subject } from '../src/command/subject.ts';
 import type { ChangeBatch, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -20,7 +21,9 @@ type Told = { readonly credentials: Set<string>; rights: boolean };
 /** Takes in one object as it is now, undefined when it is gone, and notes who is concerned. */
 type Take = (name: string, object: ResourceObject | undefined, told: Told) => void;
 
-const all: ListQuery = { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } };
+type TakeLive = (name: string, object: ResourceObject | undefined) => void;
+
+const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
 
 /**
  * Roles, bindings, users, tokens and sessions in memory, as decisions need them: read once from the object read model, then
@@ -43,27 +46,33 @@ export class PermissionTables implements PermissionReader {
 
   /** Reads everything in this one turn: the indexes of the five types must be ready. What was known before is replaced. */
   load(): void {
-    for (const _ of this.#loading());
+    atOnce(this.#loading());
   }
 
   /** The same over as many turns as it takes: nobody is judged by the tables before it is done. */
   async loadIn(slices: Slices): Promise<void> {
-    for (const _ of this.#loading()) if (slices.isOver()) await slices.next();
+    await inSlices(this.#loading(), slices);
   }
 
   /** Object by object, each as it is now; what changes behind that comes from the feed. */
-  *#loading(): Iterable<void> {
+  *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
     const told: Told = { credentials: new Set(), rights: false };
     for (const [type, take] of this.#takes) {
-      for (const name of this.#reader.names(type, all)) {
-        const stored = this.#reader.get(type, name);
-        if (stored !== undefined) take(name, liveObject(stored.bytes), told);
-        yield;
+      for (const page of this.#reader.pages(type, all)) {
+        yield* this.#read(type, page, (name, object) => { take(name, object, told); });
       }
     }
     this.#state = 'ready';
+  }
+
+  *#read(type: TypeKey, names: readonly string[], take: TakeLive): Steps<undefined> {
+    for (const name of names) {
+      const stored = this.#reader.get(type, name);
+      if (stored !== undefined) take(name, liveObject(stored.bytes));
+      yield;
+    }
   }
 
   isReady(): boolean {

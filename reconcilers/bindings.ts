@@ -138,7 +138,8 @@ export class Bindings {
     const { reader, roleBindings } = this.#dependencies;
     const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
     if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
-    return namesOf(reader, roleBindings, bound.requirements).map((name) => readObject(reader, roleBindings, name)).filter((read) => read !== undefined)
+    const names = [...namesOf(reader, roleBindings, bound.requirements)];
+    return names.map((name) => readObject(reader, roleBindings, name)).filter((read) => read !== undefined)
       .filter(({ object }) => object.metadata.deletionTimestamp === undefined && subjectsOf(object).some((subject) => isUser(subject, user)));
   }
 }

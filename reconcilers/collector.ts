@@ -67,7 +67,11 @@ export class Collector {
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
     for (const type of types) {
-      if (serving().includes(type)) for (const name of markedOf(reader, type)) yield `${type.key}/${name}`;
+      if (!serving().includes(type)) continue;
+      for (const name of markedOf(reader, type)) {
+        yield `${type.key}/${name}`;
+        if (!serving().includes(type)) break;
+      }
     }
   }
 

@@ -9,6 +9,9 @@ import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileSt
 import { Step, type Term } from './step.ts';
 import { WorkQueue } from './work-queue.ts';
 
+/** Keys, read bit by bit: other work may come between two of them. Undefined is no key, and only lets other work in. */
+export type Keys = Iterable<string | undefined>;
+
 export type ControllerOptions = {
   /** Of its metrics. */
   readonly name: string;
@@ -21,8 +24,8 @@ export type ControllerOptions = {
   readonly leadership: Leadership;
   /** Reads the world and takes one step. Its signal aborts when this node leads no more, when this stops, and at the time limit. */
   readonly reconcile: (key: string, step: { readonly signal: AbortSignal }) => Promise<Outcome> | Outcome;
-  /** Every key there is, read bit by bit. Keys that come and go meanwhile may be among them or not. */
-  readonly keys: () => Iterable<string>;
+  /** Every key there is. Keys that come and go meanwhile may be among them or not. */
+  readonly keys: () => Keys;
   readonly timeLimitMs?: number;
   /** A step has failed, for the how manieth time in a row, and is tried again; or `keys` has, with an empty key. */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
@@ -106,7 +109,7 @@ export class Controller implements Measured {
   }
 
   /** Enqueues a list of keys, by default all, in turns of the event loop that other work comes between. */
-  enqueueAll(keys: () => Iterable<string> = this.#options.keys): void {
+  enqueueAll(keys: () => Keys = this.#options.keys): void {
     if (this.isActive) void this.#read(keys, 1);
   }
 
@@ -141,14 +144,16 @@ export class Controller implements Measured {
     for (const step of this.#steps) step.abort();
   }
 
-  async #read(keys: () => Iterable<string>, attempt: number): Promise<void> {
+  async #read(keys: () => Keys, attempt: number): Promise<void> {
     const term = this.#term;
     this.#lists += 1;
     try {
       for (const key of keys()) {
+        if (key !== undefined) this.enqueue(key);
+        if (!this.#options.bound.isTurnOver()) continue;
+        await nextTurn();
+        // Before the next key is read: what it would be read from may be gone with the term.
         if (term !== this.#term) break;
-        this.enqueue(key);
-        if (this.#options.bound.isTurnOver()) await nextTurn();
       }
     } catch (error) {
       this.#options.onError(error, '', attempt);

@@ -123,7 +123,11 @@ export class OwnerReferences {
 
   /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
   *#marked(type: ResourceType): Iterable<string> {
-    if (this.#isServed(type)) for (const name of markedOf(this.#dependencies.reader, type)) yield `${type.key}/${name}`;
+    if (!this.#isServed(type)) return;
+    for (const name of markedOf(this.#dependencies.reader, type)) {
+      yield `${type.key}/${name}`;
+      if (!this.#isServed(type)) return;
+    }
   }
 
   #isServed(type: ResourceType): boolean {

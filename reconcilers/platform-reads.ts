@@ -26,13 +26,17 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
   return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
 }
 
-/** Names of a served type's objects: all, or those selected. */
-export function namesOf(reader: ObjectReader, { key }: ResourceType, fields: Selection['fields'] = []): readonly string[] {
-  return reader.names(key, { selection: { labels: [], fields }, sort: [], window: { kind: 'all' } });
+type Fields = Selection['fields'];
+
+/** Names of a served type's objects, all or those selected, page by page: other work may come between two names. */
+export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
+  for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
-/** … of those marked for deletion. */
-export function markedOf(reader: ObjectReader, type: ResourceType): readonly string[] {
-  const index = indexOf(type.indexes, 'metadata.deletionTimestamp');
-  return index === undefined ? [] : namesOf(reader, type, [{ index, operator: 'exists' }]);
+/** … of those marked for deletion, by when they were: a page of them is then a part of one order. */
+export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
+  const index = indexOf(indexes, 'metadata.deletionTimestamp');
+  if (index === undefined) return;
+  const selection = { labels: [], fields: [{ index, operator: 'exists' as const }] };
+  for (const page of reader.pages(key, { selection, sort: [{ index, direction: 'asc' }] })) yield* page;
 }

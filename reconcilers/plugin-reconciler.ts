@@ -47,7 +47,7 @@ export class PluginReconciler {
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
-    const { bound, clock, leadership, reader } = dependencies;
+    const { bound, clock, leadership } = dependencies;
     this.#plugin = plugin;
     this.#reconciler = reconciler;
     this.#dependencies = dependencies;
@@ -58,7 +58,7 @@ export class PluginReconciler {
     this.#controller = new Controller({
       name: `${plugin}/${reconciler.name}`, plugin, bound, concurrency: reconciler.concurrency, clock, leadership, timeLimitMs: reconcileStepMs,
       reconcile: (name, step) => this.#step(name, step),
-      keys: () => reader.names(this.#type, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } }),
+      keys: () => this.#names(),
       onError: (error, name, attempts) => { this.#failed(error, name, attempts); },
       onStuck: (name) => { this.#stuck(name); },
       onRecovered: (name) => {
@@ -105,6 +105,11 @@ export class PluginReconciler {
     const [failing] = this.#failing;
     if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `it fails for ${failing[0]}: ${failing[1]}` });
     return trouble;
+  }
+
+  *#names(): Iterable<string> {
+    const query = { selection: { labels: [], fields: [] }, sort: [] };
+    for (const page of this.#dependencies.reader.pages(this.#type, query)) yield* page;
   }
 
   #step(name: string, step: { readonly signal: AbortSignal }): Outcome | Promise<Outcome> {

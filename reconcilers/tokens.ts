@@ -60,7 +60,7 @@ export class Tokens {
     await this.#controller.stop();
   }
 
-  #tokensOf(user: string): readonly string[] {
+  #tokensOf(user: string): Iterable<string> {
     const { reader, tokens } = this.#dependencies;
     const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [user] }], tokens.indexes);
     if (!bound.ok) throw new Error(`${tokens.key}: ${bound.problem}`);

@@ -63,6 +63,11 @@ export type ObjectReader = {
   list(type: TypeKey, query: ListQuery): ListPage;
   /** The names of all that match, in order. */
   names(type: TypeKey, query: ListQuery): readonly string[];
+  /**
+   * The same names page by page, each read when it is taken: other work may come between two. What changes meanwhile is
+   * among them as it was or as it is. Throws where the type's indexes are dropped before the last page.
+   */
+  pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
   /** The same objects one by one, exactly as they are at `position`: a watch's initial state. */
   objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> };
   /**

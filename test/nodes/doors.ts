@@ -54,6 +54,7 @@ export class Door {
         snapshots: models.snapshots,
         position: () => models.position(), isKnown: (position) => models.isKnown(position), get: (...call) => models.get(...call), head: (...call) => models.head(...call),
         list: (...call) => models.list(...call), names: (...call) => models.names(...call), objects: (...call) => models.objects(...call), holderOf: (...call) => models.holderOf(...call),
+        pages: (...call) => models.pages(...call),
         reached: async (position, options) => {
           this.letTo(position);
           return models.reached(position, options);

@@ -42,6 +42,11 @@ export class Lead implements Leadership {
 
 export type Step = { readonly key: string; readonly beganMs: number; readonly signal: AbortSignal; end(outcome: Outcome): void; fail(error: Error): void };
 
+type StageOptions = Partial<Omit<ControllerOptions, 'keys'>> & {
+  readonly leads?: boolean;
+  readonly keys?: readonly string[] | ControllerOptions['keys'];
+};
+
 /** A controller whose steps end when a test says so. */
 export class Stage {
   readonly clock = new FakeClock();
@@ -55,7 +60,7 @@ export class Stage {
   readonly stuck: string[] = [];
   isStopped = false;
 
-  constructor({ leads = true, keys = [], ...options }: Partial<Omit<ControllerOptions, 'keys'>> & { readonly leads?: boolean; readonly keys?: readonly string[] | (() => Iterable<string>) } = {}) {
+  constructor({ leads = true, keys = [], ...options }: StageOptions = {}) {
     this.lead = new Lead(leads);
     this.bound = options.bound ?? new ReconcileBound(this.clock);
     this.controller = new Controller({

@@ -260,6 +260,22 @@ test('every key is read bit by bit, and no more of them once the lead is lost', 
   t.ok(stage.controller.counts.settled >= 100_000);
 });
 
+test('keys that are far between are read bit by bit', async (t) => {
+  let read = 0;
+  const stage = new Stage({
+    reconcile: () => settled,
+    keys: function* keysOf() {
+      for (; read < 100_000; read += 1) yield undefined;
+      yield 'a';
+    },
+  });
+  stage.controller.open();
+  t.ok(read < 1_000, `${read.toString()} in the first turn`);
+  await stage.controller.idle();
+  t.equal(read, 100_000);
+  t.equal(stage.controller.counts.settled, 1, 'what is no key is not looked at');
+});
+
 test('a list of keys that fails is told, and read again', async (t) => {
   let tries = 0;
   const stage = new Stage({ keys: function* keysOf() { yield 'a'; tries += 1; if (tries < 3) throw new Error('not readable'); yield 'b'; } });

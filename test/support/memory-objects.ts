@@ -101,6 +101,10 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     return this.#selected(type, query).map(({ entry }) => entry.name);
   }
 
+  pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
+    return [this.names(type, { ...query, window: { kind: 'all' } })];
+  }
+
   objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> } {
     const rows = this.#selected(type, query);
     return { position: this.#position, total: rows.length, batches: inBatches(rows.map(({ bytes }) => bytes)) };
