@@ -1,3 +1,4 @@
+import type { Steps } from '../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer, type Propagation } from '../src/command/propagation.ts';
 import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
 
@@ -23,8 +24,8 @@ export type Dependent = {
 export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
-  /** Read bit by bit, as an owner may have very many. */
-  readonly dependents: () => Iterable<Dependent>;
+  /** Read bit by bit, as an owner may have very many: undefined is none, and only lets other work in. */
+  readonly dependents: () => Iterable<Dependent | undefined>;
 };
 
 export type Step =
@@ -46,16 +47,19 @@ const nothing: Step = { type: 'nothing' };
  * Kubernetes' garbage collector decides it. Two differences: the references to a gone owner are removed even beside one of an
  * unknown type, and owners that wait for each other in a ring are let go, where Kubernetes lets them wait.
  */
-export function judgeDependent(world: World): Step {
+export function* judgeDependent(world: World): Steps<Step> {
   const { metadata } = world.object;
   const owners = ownersOf(world);
   const inState = (...states: readonly OwnerState[]): readonly string[] => owners.filter(({ state }) => states.includes(state)).map(({ uid }) => uid);
   const letGo = inState('orphaning');
   if (letGo.length > 0) return { type: 'release', uids: new Set(letGo) };
-  if (metadata.deletionTimestamp !== undefined) return judgeMarked(world);
+  if (metadata.deletionTimestamp !== undefined) return yield* judgeMarked(world);
   if (owners.length === 0) return nothing;
   const lost = inState('gone', 'foreground');
-  if (lost.length === owners.length) return { type: 'delete', propagation: inState('foreground').length > 0 && hasAny(world.dependents()) ? 'Foreground' : undefined };
+  if (lost.length === owners.length) {
+    const isAwaited = inState('foreground').length > 0 && (yield* hasAny(world.dependents()));
+    return { type: 'delete', propagation: isAwaited ? 'Foreground' : undefined };
+  }
   if (lost.length > 0) return { type: 'release', uids: new Set(lost) };
   return inState('unknown').length > 0 ? { type: 'undecided' } : nothing;
 }
@@ -70,14 +74,22 @@ function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; 
   return [...states].map(([uid, state]) => ({ uid, state }));
 }
 
-function judgeMarked({ object: { metadata: { finalizers = [] } }, dependents }: World): Step {
-  if (finalizers.includes(orphanFinalizer)) return hasAny(dependents()) ? { type: 'wait' } : { type: 'finish', finalizer: orphanFinalizer };
+function* judgeMarked({ object: { metadata: { finalizers = [] } }, dependents }: World): Steps<Step> {
+  if (finalizers.includes(orphanFinalizer)) {
+    return (yield* hasAny(dependents())) ? { type: 'wait' } : { type: 'finish', finalizer: orphanFinalizer };
+  }
   if (!finalizers.includes(foregroundFinalizer)) return nothing;
-  for (const { blocks, isCaught } of dependents()) if (blocks && !isCaught) return { type: 'wait' };
+  for (const dependent of dependents()) {
+    if (dependent?.blocks === true && !dependent.isCaught) return { type: 'wait' };
+    yield;
+  }
   return { type: 'finish', finalizer: foregroundFinalizer };
 }
 
-function hasAny(dependents: Iterable<Dependent>): boolean {
-  for (const _one of dependents) return true;
+function* hasAny(dependents: Iterable<Dependent | undefined>): Steps<boolean> {
+  for (const dependent of dependents) {
+    if (dependent !== undefined) return true;
+    yield;
+  }
   return false;
 }

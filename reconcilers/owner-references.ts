@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { Slices } from '../src/base/slices.ts';
+import { inSlices, type Steps } from '../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../src/command/propagation.ts';
 import type { Change } from '../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
@@ -49,7 +51,7 @@ export class OwnerReferences {
   /** Marked owners that wait for dependents, by uid: each change of a dependent is looked at for their sake. */
   readonly #waiting = new Map<string, string>();
   /** Keys of those with an owner of a type that was not registered when they were looked at. */
-  readonly #undecided = new Set<string>();
+  #undecided = new Set<string>();
   /** The owner looked at last: dependents of one owner mostly come together. */
   #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
   #isOpen = false;
@@ -81,8 +83,9 @@ export class OwnerReferences {
   /** The type's indexes are ready: its objects are looked through, and whoever waits for one of them is looked at again. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
-    for (const key of this.#undecided) this.#controller.enqueue(key);
-    this.#undecided.clear();
+    const undecided = this.#undecided;
+    this.#undecided = new Set();
+    this.#controller.enqueueAll(() => undecided);
     await this.#scan(type);
   }
 
@@ -117,7 +120,7 @@ export class OwnerReferences {
   }
 
   *#keys(): Iterable<string> {
-    yield* [...this.#owned.all()];
+    yield* this.#owned.all();
     for (const type of this.#dependencies.serving()) yield* this.#marked(type);
   }
 
@@ -174,35 +177,44 @@ export class OwnerReferences {
   }
 
   #enqueueDependents(uid: string): void {
-    const keys = [...this.#owned.referrersOf(uid)];
-    if (keys.length > 0) this.#controller.enqueueAll(() => keys);
+    if (this.#owned.isReferredTo(uid)) this.#controller.enqueueAll(() => this.#owned.referrersOf(uid));
   }
 
   async #reconcile(key: string): Promise<Outcome> {
     const read = this.#read(key);
     if (read === undefined) return settled;
     const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;
-    const step = judgeDependent({ object, stateOf: (owner) => this.#stateOf(owner), dependents: () => this.#dependentsOf(object) });
-    return this.#carryOut(key, read, step);
+    return this.#carryOut(key, read, await this.#judge(key, object));
+  }
+
+  async #judge(key: string, object: ResourceObject): Promise<Step> {
+    const { uid, deletionTimestamp } = object.metadata;
+    const isKnown = this.#waiting.has(uid);
+    // Before its dependents are looked at: what becomes of one of them meanwhile wakes it for another look.
+    if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
+    const stateOf = (owner: OwnerReference): OwnerState => this.#stateOf(owner);
+    const judging = judgeDependent({ object, stateOf, dependents: () => this.#dependentsOf(object) });
+    let step: Step | undefined;
+    try {
+      return step = await inSlices(judging, new Slices(this.#dependencies.clock));
+    } finally {
+      if (step?.type !== 'wait') this.#waiting.delete(uid);
+      else if (!isKnown) this.#enqueueDependents(uid);
+    }
   }
 
   async #carryOut(key: string, read: Read, step: Step): Promise<Outcome> {
-    const { uid, ownerReferences = [] } = read.object.metadata;
+    const { ownerReferences = [] } = read.object.metadata;
     switch (step.type) {
       case 'nothing': return settled;
       case 'undecided':
         this.#undecided.add(key);
         return settled;
-      case 'wait':
-        if (!this.#waiting.has(uid)) this.#enqueueDependents(uid);
-        this.#waiting.set(uid, key);
-        return settled;
+      case 'wait': return settled;
       case 'release':
         return this.#writes.patch(read, { metadata: { ownerReferences: ownerReferences.filter((owner) => !step.uids.has(owner.uid)) } });
       case 'delete': return this.#writes.delete(read, step.propagation);
-      case 'finish':
-        this.#waiting.delete(uid);
-        return this.#writes.removeFinalizer(read, step.finalizer);
+      case 'finish': return this.#writes.removeFinalizer(read, step.finalizer);
     }
   }
 
@@ -237,18 +249,19 @@ export class OwnerReferences {
    * One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. One
    * that has the owner's uid under another name is no dependent, and holds nothing back.
    */
-  *#dependentsOf(owner: ResourceObject): Iterable<Dependent> {
+  *#dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
     for (const key of this.#owned.referrersOf(uid)) {
+      yield;
       const dependent = this.#read(key)?.object;
       if (dependent !== undefined && referencesTo(owner, dependent).length === 0) continue;
       const blocks = dependent !== undefined && isBlocking(dependent, owner);
-      yield { blocks, isCaught: blocks && this.#waitsFor(key, dependent, uid) };
+      yield { blocks, isCaught: blocks && (yield* this.#waitsFor(key, dependent, uid)) };
     }
   }
 
   /** Whether the object waits for its own blocking dependents, and through them for the one with this uid. */
-  #waitsFor(start: string, object: ResourceObject, uid: string): boolean {
+  *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);
     // A map that grows while it is walked is walked to its new end.
     for (const [, waiting] of met) {
@@ -256,6 +269,7 @@ export class OwnerReferences {
       if (metadata.uid === uid) return true;
       if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true) continue;
       for (const key of this.#owned.referrersOf(metadata.uid)) {
+        yield;
         const dependent = met.has(key) || met.size >= ownerCycleObjectsMax ? undefined : this.#read(key)?.object;
         if (dependent !== undefined && isBlocking(dependent, waiting)) met.set(key, dependent);
       }

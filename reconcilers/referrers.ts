@@ -21,6 +21,11 @@ export class Referrers {
     return this.#targetsOf.keys();
   }
 
+  isReferredTo(id: string): boolean {
+    return this.#targets.has(id);
+  }
+
+  /** Those that come while it is walked are met, and those that go are not. */
   referrersOf(id: string): Iterable<string> {
     return this.#targets.get(id)?.referrers ?? [];
   }

@@ -3,7 +3,8 @@ import { test } from 'tap';
 import { judgeDependent, type Dependent, type OwnerState, type Step } from '../../reconcilers/dependent-judgement.ts';
 import { judgeToken, type TokenStep } from '../../reconcilers/tokens.ts';
 import { completeness, judgeCondition } from '../../reconcilers/role-health.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
+import { atOnce } from '../../src/base/steps.ts';
+import type { OwnerReference, ResourceObject } from '../../src/resource/object.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 
 /** What the platform's reconcilers decide, row by row. */
@@ -51,14 +52,40 @@ test('an object is judged by its owners and its dependents', async (t) => {
         ownerReferences: owners.map((_state, place) => ({ apiVersion: 'a/v1', kind: 'A', name: `n${String(place)}`, uid: `u${String(place)}` })),
       },
     };
-    t.same(judgeDependent({ object, stateOf: ({ uid }) => owners[Number(uid.slice(1))]!, dependents: () => dependents }), step, title);
+    const stateOf = ({ uid }: OwnerReference): OwnerState => owners[Number(uid.slice(1))]!;
+    t.same(atOnce(judgeDependent({ object, stateOf, dependents: () => dependents })), step, title);
   }
+});
+
+test('a judgement of many dependents can pause between any two of them', (t) => {
+  const object: ResourceObject = {
+    apiVersion: 'a/v1', kind: 'A',
+    metadata: {
+      name: 'a', uid: 'u', version: 0, generation: 1, creationTimestamp: created,
+      deletionTimestamp: created, finalizers: ['foregroundDeletion'],
+    },
+  };
+  let read = 0;
+  function* dependents(): Iterable<Dependent | undefined> {
+    for (; read < 1_000; read += 1) yield read % 2 === 0 ? idle : undefined;
+    yield blocking;
+  }
+  const steps = judgeDependent({ object, stateOf: () => 'living', dependents });
+  for (let expected = 0; expected < 1_000; expected += 1) {
+    t.equal(steps.next().done, false);
+    t.equal(read, expected);
+  }
+  t.same(steps.next(), { done: true, value: { type: 'wait' } });
+  t.end();
 });
 
 test('an owner that is named twice, once by a wrong name, is there', async (t) => {
   const reference = { apiVersion: 'a/v1', kind: 'A', uid: 'u1' };
   const object: ResourceObject = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a', uid: 'u', version: 0, generation: 1, creationTimestamp: created, ownerReferences: [{ ...reference, name: 'right' }, { ...reference, name: 'wrong' }] } };
-  for (const living of ['right', 'wrong']) t.same(judgeDependent({ object, stateOf: ({ name }) => (name === living ? 'living' : 'gone'), dependents: () => [] }), { type: 'nothing' });
+  for (const living of ['right', 'wrong']) {
+    const stateOf = ({ name }: OwnerReference): OwnerState => (name === living ? 'living' : 'gone');
+    t.same(atOnce(judgeDependent({ object, stateOf, dependents: () => [] })), { type: 'nothing' });
+  }
 });
 
 const now = Date.parse('2026-06-01T00:00:00.000Z');

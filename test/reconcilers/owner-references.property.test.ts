@@ -16,10 +16,13 @@ const edge = fc.record({ from: fc.nat(objects - 1), to: fc.nat(objects - 1), blo
 const deletion = fc.record({ of: fc.nat(objects - 1), propagation, restart: fc.boolean(), settle: fc.boolean() });
 
 test('whoever owns whom and whatever is deleted how, what is left has a living owner, or never had one that went', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.array(edge, { maxLength: 10 }), fc.array(deletion, { minLength: 1, maxLength: 4 }), async (edges, deletions) => {
+  const edgesDrawn = fc.array(edge, { maxLength: 10 });
+  const deletionsDrawn = fc.array(deletion, { minLength: 1, maxLength: 4 });
+  await fc.assert(fc.asyncProperty(edgesDrawn, deletionsDrawn, fc.boolean(), async (edges, deletions, isSlow) => {
     const ends: (() => unknown)[] = [];
     const stage = await OwnersStage.open({ teardown: ((end: () => unknown) => { ends.push(end); }) as never });
     try {
+      stage.isSlow = isSlow;
       await stage.lead();
       await stage.lead();
       const made: Shown[] = [];

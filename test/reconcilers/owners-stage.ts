@@ -11,6 +11,8 @@ import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { Collector } from '../../reconcilers/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { OwnerReferences } from '../../reconcilers/owner-references.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { sliceMs } from '../../src/base/slices.ts';
 import type { Command } from '../../src/command/command.ts';
 import type { Propagation } from '../../src/command/propagation.ts';
 import { createWriteDoor, type Execute } from '../../src/execute.ts';
@@ -33,6 +35,8 @@ export class OwnersStage {
   readonly models: ObjectModels;
   readonly errors: unknown[] = [];
   serving: readonly ResourceType[] = [widgets];
+  /** Those who lead from now on pause wherever they may. */
+  isSlow = false;
   readonly #execute: Execute;
   #running: Running[] = [];
   #ids = 0;
@@ -69,7 +73,11 @@ export class OwnersStage {
       changes: this.models, reader: this.models, execute: this.#execute, bound: new ReconcileBound(this.clock), leadership: alwaysLeading, clock: this.clock, uuid: () => this.#id(),
       types: (key: string) => (key === widgets.key ? widgets : undefined), serving: () => this.serving, onError: (error: unknown) => { this.errors.push(error); },
     };
-    const running = { owners: new OwnerReferences({ ...given, withoutOwners: new Set(), typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined) }), collector: new Collector(given) };
+    const owners = new OwnerReferences({
+      ...given, withoutOwners: new Set(), clock: this.isSlow ? slowed(this.clock) : this.clock,
+      typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined),
+    });
+    const running = { owners, collector: new Collector(given) };
     this.#running.push(running);
     running.collector.open();
     await running.owners.open();
@@ -140,6 +148,15 @@ export class OwnersStage {
     this.#ids += 1;
     return idOf(`uuid ${String(this.#ids)}`);
   }
+}
+
+/** Each look at it passes a slice of time. */
+function slowed(clock: Clock): Clock {
+  let looks = 0;
+  return {
+    now: () => clock.now(), after: (delayMs, task) => clock.after(delayMs, task),
+    monotonic: () => { looks += 1; return clock.monotonic() + looks * sliceMs; },
+  };
 }
 
 export function ownedBy({ metadata: { name, uid } }: Shown, flags: { readonly blockOwnerDeletion?: boolean } = {}): OwnerReference {
