@@ -1,3 +1,5 @@
+import { Slices } from '../src/base/slices.ts';
+import { inSlices, type Steps } from '../src/base/steps.ts';
 import { decodeEvent } from '../src/log/event-codec.ts';
 import { streamName, streamRevision, type EventLog, type LogPosition } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
@@ -7,9 +9,9 @@ import { bindFields } from '../src/resource/order.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { isMembers } from '../src/resource/schema-check.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
-import { Controller } from './controller.ts';
+import { Controller, type Keys } from './controller.ts';
 import { again, settled, type Outcome } from './outcome.ts';
-import { accountConcurrencyMax, userEventsPerRead } from './platform-limits.ts';
+import { accountConcurrencyMax, bindingsPerStepMax, userEventsPerRead } from './platform-limits.ts';
 import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
@@ -64,12 +66,16 @@ export class Bindings {
     await this.#controller.stop();
   }
 
-  *#keys(): Iterable<string> {
+  *#keys(): Keys {
     const { reader, users, roleBindings } = this.#dependencies;
     yield* markedOf(reader, users);
     for (const name of namesOf(reader, roleBindings)) {
+      yield undefined;
       const binding = readObject(reader, roleBindings, name)?.object;
-      if (binding !== undefined) yield* userNames(binding).filter((user) => this.#isGone(user) || this.#isYounger(user, binding));
+      if (binding === undefined) continue;
+      for (const user of userNames(binding)) {
+        yield this.#isGone(user) || this.#isYounger(user, binding) ? user : undefined;
+      }
     }
   }
 
@@ -77,7 +83,12 @@ export class Bindings {
     const { users, roleBindings } = this.#dependencies;
     if (type === users.key && (kind !== 'modified' || deletionRequested)) this.#controller.enqueue(name);
     if (type !== roleBindings.key || kind === 'deleted') return;
-    for (const user of userNames(storedObject(bytes))) if (this.#isGone(user)) this.#controller.enqueue(user);
+    this.#controller.enqueueAll(() => this.#goneIn(bytes));
+  }
+
+  /** A binding may name thousands. */
+  *#goneIn(binding: Uint8Array): Keys {
+    for (const user of userNames(storedObject(binding))) yield this.#isGone(user) ? user : undefined;
   }
 
   /** There was such a user, and there is none, or one that is marked. */
@@ -96,8 +107,8 @@ export class Bindings {
   async #reconcile(user: string): Promise<Outcome> {
     const { finalizer, users } = this.#dependencies;
     const read = readObject(this.#dependencies.reader, users, user);
-    const bound = this.#bindingsOf(user);
-    if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user, bound));
+    if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user));
+    const bound = await this.#bindingsOf(user, () => true);
     if (bound.length > 0) return this.#remove(user, bound);
     return read.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
   }
@@ -108,17 +119,20 @@ export class Bindings {
       const outcome = others.length === 0 ? await this.#writes.delete(binding) : await this.#writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // Somebody else may have been faster: the user may go once no binding is found.
+    // There may be more, or somebody else may have been faster: the user may go once no binding is found.
     return bound.length > 0 ? again(0) : settled;
   }
 
-  /** Those that were last written while there still was a former user of the name: later ones are for whoever came, or comes, next. */
-  async #leftBy(user: string, bound: readonly Read[]): Promise<readonly Read[]> {
+  /** Those that were last written while there still was a former user of the name: later ones are for the next one. */
+  async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
-    const suspects = head.kind === 'live' ? bound.filter(({ object }) => this.#isYounger(user, object)) : bound;
-    if (head.kind === 'absent' || suspects.length === 0) return [];
+    if (head.kind === 'absent') return [];
+    const isSuspect = ({ object }: Read): boolean => head.kind === 'gone' || this.#isYounger(user, object);
+    // Mostly there is none, and the log need not be read.
+    if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
     const gone = await this.#lastGone(user, head.kind === 'live' ? head.stored.revision : head.revision);
-    return gone === undefined ? [] : suspects.filter(({ resourceVersion }) => BigInt(resourceVersion) < gone);
+    if (gone === undefined) return [];
+    return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < gone);
   }
 
   /** Where in the log the last user of the name before there was this revision was removed. */
@@ -133,15 +147,30 @@ export class Bindings {
     return undefined;
   }
 
-  /** Bindings that name the user and are not going away already. */
-  #bindingsOf(user: string): readonly Read[] {
+  /** Bindings that name the user, count, and are not going away already: as many of them as one step takes in. */
+  async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
+    return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
+  }
+
+  *#someOf(user: string, counts: (binding: Read) => boolean): Steps<readonly Read[]> {
     const { reader, roleBindings } = this.#dependencies;
     const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
     if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
-    const names = [...namesOf(reader, roleBindings, bound.requirements)];
-    return names.map((name) => readObject(reader, roleBindings, name)).filter((read) => read !== undefined)
-      .filter(({ object }) => object.metadata.deletionTimestamp === undefined && subjectsOf(object).some((subject) => isUser(subject, user)));
+    const found: Read[] = [];
+    for (const name of namesOf(reader, roleBindings, bound.requirements)) {
+      const read = readObject(reader, roleBindings, name);
+      if (read !== undefined && binds(read.object, user) && counts(read)) found.push(read);
+      if (found.length === bindingsPerStepMax) break;
+      yield;
+    }
+    return found;
   }
+}
+
+/** It names the user, and is not going away. */
+function binds(binding: ResourceObject, user: string): boolean {
+  if (binding.metadata.deletionTimestamp !== undefined) return false;
+  return subjectsOf(binding).some((subject) => isUser(subject, user));
 }
 
 /** Parsed JSON. */

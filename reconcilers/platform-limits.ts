@@ -15,5 +15,7 @@ export const accountConcurrencyMax = 8;
 export const missingRoleGraceMs = 1_000;
 /** Names that a role's status tells of those that are missing. */
 export const missingRolesShownMax = 8;
+/** Bindings that a deleted user is taken out of in one step. */
+export const bindingsPerStepMax = 32;
 /** Events of a user read at once, to find whether there was another of the name before. */
 export const userEventsPerRead = 32;

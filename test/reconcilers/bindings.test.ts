@@ -1,6 +1,7 @@
 /** Whoever gets the name of a deleted user gets nothing of theirs, however the way there is interrupted. */
 import { test, type Test } from 'tap';
 
+import { bindingsPerStepMax } from '../../reconcilers/platform-limits.ts';
 import { binding, role, rule, user } from '../support/access.ts';
 import { shown } from '../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
@@ -90,6 +91,18 @@ test('a binding that is written while the user goes is theirs, one written after
   stage.lead(parts);
   await stage.settle();
   t.same([...stage.access.permissions.bound('ann')], ['reader'], 'a start does not take it for a remnant');
+});
+
+test('a user of more bindings than one step takes in is taken out of all of them', async (t) => {
+  const stage = await opened(t);
+  const count = 2 * bindingsPerStepMax + 1;
+  const names = Array.from({ length: count }, (_, place) => `more-${String(place)}`);
+  await stage.given(...names.map((name) => binding(name, 'reader', 'ann')));
+  stage.lead(parts);
+  shown(await stage.as().delete('users', 'ann'));
+  await stage.settle();
+  check(t, stage, 'in the end');
+  t.same(names.filter((name) => stage.access.object('rolebindings', name) !== undefined), []);
 });
 
 test('a user made anew at once, before anybody looked, inherits nothing', async (t) => {
