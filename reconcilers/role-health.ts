@@ -78,7 +78,8 @@ export class RoleHealth {
     this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
     if (kind === 'deleted') this.#missingSince.delete(name);
     if (kind !== 'deleted') this.#controller.enqueue(name);
-    if (kind !== 'modified' || deletionRequested) for (const other of this.#named.referrersOf(name)) this.#controller.enqueue(other);
+    if (kind === 'modified' && !deletionRequested) return;
+    if (this.#named.isReferredTo(name)) this.#controller.enqueueAll(() => this.#named.referrersOf(name));
   }
 
   #take(name: string, object: ResourceObject | undefined): void {

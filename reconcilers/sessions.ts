@@ -45,7 +45,7 @@ export class SessionKeeper {
         for (const { type, name, kind } of batch.changes) if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
       }),
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) for (const name of permissions.sessionsOf(user)) this.#controller.enqueue(name);
+        for (const user of credentials) this.#controller.enqueueAll(() => permissions.sessionsOf(user));
       }),
     ];
   }

@@ -41,7 +41,7 @@ export class Tokens {
       // A change, too: a step that lost to it, as to the note of a use, is looked at once more.
       changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name); }),
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) for (const name of this.#tokensOf(user)) this.#controller.enqueue(name);
+        for (const user of credentials) this.#controller.enqueueAll(() => this.#tokensOf(user));
       }),
     ];
   }
