@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import type { ObjectModels } from '../projections/object-models.ts';
 import type { Clock } from './base/clock.ts';
+import { Slices } from './base/slices.ts';
+import { inSlices, type Steps } from './base/steps.ts';
 import type { Config } from './config.ts';
 import type { DiskReserve } from './disk/disk-reserve.ts';
 import type { Execute } from './execute.ts';
@@ -72,7 +74,7 @@ export function composeInstalls(parts: InstallParts): Installs {
       domain, installer, unready, noRoom, clock, archiveBytesMax: packageBytesMax, installsMax: packageInstallsMax,
     }),
     open: async () => {
-      await packages.retain(namedPackages(host, models));
+      await packages.retain(await inSlices(namedPackages(host, models), new Slices(clock)));
       isOpen = true;
     },
   };
@@ -84,12 +86,16 @@ function packageDiskBytes(archiveBytes: number): number {
 }
 
 /** What no plugin names any more goes from the disk of this node; in the log it stays. */
-function namedPackages(host: PluginHost, models: ObjectModels): readonly string[] {
+function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
   const { key } = host.objects;
-  const names = models.names(key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } });
-  return names.flatMap((name) => {
-    const stored = models.get(key, name);
-    const ref = stored === undefined ? undefined : packageOf(parseObject(stored.bytes));
-    return ref === undefined ? [] : [ref.digest];
-  });
+  const digests = new Set<string>();
+  for (const page of models.pages(key, { selection: { labels: [], fields: [] }, sort: [] })) {
+    for (const name of page) {
+      const stored = models.get(key, name);
+      const ref = stored === undefined ? undefined : packageOf(parseObject(stored.bytes));
+      if (ref !== undefined) digests.add(ref.digest);
+      yield;
+    }
+  }
+  return digests;
 }
