@@ -1,5 +1,6 @@
 import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
-import { LogCorruptError, LogReplacedError, type LogIdentity, type RecordedEvent } from '../src/log/log.ts';
+import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
+import type { LogIdentity, RecordedEvent, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
 import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/index-entry.ts';
 import { entryOfFact } from '../src/resource/index-definition.ts';
@@ -8,10 +9,14 @@ import type { ResourceType } from '../src/resource/resource-type.ts';
 import { encodeEntry } from './entry-codec.ts';
 import { entryBeside } from './index-entries.ts';
 import type { Writer } from './lmdb-tables.ts';
-import { decodeRow, encodeRow } from './row.ts';
+import { decodeRow, encodeRow, revisionOf } from './row.ts';
 
 /** The tables as the fold sees them: rows written earlier in the same transaction included. */
-export type Rows = { row(type: TypeKey, name: string): Buffer | undefined };
+export type Rows = {
+  row(type: TypeKey, name: string): Buffer | undefined;
+  gone(type: TypeKey, name: string): StreamRevision | undefined;
+  head(stream: StreamName): StreamRevision | undefined;
+};
 
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
@@ -25,6 +30,8 @@ export const foldedCategories = ['object', 'secret', 'platform', 'guard'];
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
   if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
   const { event } = decodeEvent(recorded);
+  assertFollows(recorded, known.rows.head(recorded.stream));
+  writer.putHead(recorded.stream, recorded.revision);
   switch (event.type) {
     case 'PasswordSet':
       writer.putPasswordHash(uidOf(recorded), recorded.revision, event.hash);
@@ -41,6 +48,17 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
     default:
       throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
   }
+}
+
+/**
+ * A stream whose revisions do not follow each other is not the one that was written (consistency protocol, 8). No stream
+ * of a folded category is ever cut at its beginning; one whose history is dropped on purpose would say so here.
+ */
+function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
+  const expected = before === undefined ? 0 : before + 1;
+  if (revision === expected) return;
+  const [found, wanted] = [`revision ${String(revision)} at position ${position.toString()}`, `revision ${String(expected)}`];
+  throw new LogCorruptError(`${stream} has ${found}, where ${wanted} should stand`);
 }
 
 /** What was folded so far may not be what the log holds from here on: who reads it must begin anew. */
@@ -60,7 +78,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
   const { event } = decoded;
   if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
   const type = known.type(key);
-  const previous = revision === 0 ? undefined : known.rows.row(key, name);
+  const previous = known.rows.row(key, name);
+  assertFollows(recorded, previous === undefined ? known.rows.gone(key, name) : revisionOf(previous));
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putGone(key, name, revision);
   if (event.object === undefined) return undefined;
   const bytes = answerBytes(decoded, recorded.data, position.toString());

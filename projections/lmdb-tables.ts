@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
-import { logPosition, streamRevision, type LogIdentity, type LogPosition, type StreamRevision } from '../src/log/log.ts';
+import { logPosition, streamRevision } from '../src/log/log.ts';
+import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 
 /**
@@ -31,12 +32,14 @@ export type Writer = {
   putTokenDigest(uid: string, digest: string): void;
   /** The object of that uid is gone, and what was kept of it. */
   dropSecrets(uid: string): void;
+  /** The last folded revision of a stream that is no object's. */
+  putHead(stream: StreamName, revision: StreamRevision): void;
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
 export type PrepareTables = (files: { readonly data: string; readonly lock: string; readonly isFolder: boolean }) => void;
 
-const tablesFormat = 2;
+const tablesFormat = 3;
 
 export class LmdbTables {
   readonly #dir: string;
@@ -47,6 +50,8 @@ export class LmdbTables {
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
   readonly #gone: Database<number, string>;
+  /** Stream → last revision, of streams that are no object's: the fold checks with it that none is missing. */
+  readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
   readonly #secrets: Database<string, string>;
   readonly #meta: Database<string, string>;
@@ -57,11 +62,12 @@ export class LmdbTables {
     if (!isTrustworthy(dir)) discard(dir);
     this.#dir = dir;
     prepare({ data: join(dir, 'tables.mdb'), lock: join(dir, 'tables.mdb-lock'), isFolder: false });
-    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1024, encoding: 'binary' });
+    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 6, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };
     this.#scans = this.#root.openDB(shared);
     this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
+    this.#heads = this.#root.openDB({ name: 'heads', encoding: 'ordered-binary' });
     this.#secrets = this.#root.openDB({ name: 'secrets', encoding: 'string' });
     this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
     markUse(dir, { clean: false });
@@ -84,6 +90,12 @@ export class LmdbTables {
 
   gone(type: TypeKey, name: string): StreamRevision | undefined {
     const revision: unknown = this.#gone.get(rowKey(type, name));
+    return typeof revision === 'number' ? streamRevision(revision) : undefined;
+  }
+
+  /** Of a stream that is no object's: its last folded revision. */
+  head(stream: StreamName): StreamRevision | undefined {
+    const revision: unknown = this.#heads.get(stream);
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
   }
 
@@ -138,7 +150,7 @@ export class LmdbTables {
   /** Forgets everything: what is folded next is folded from the log's start. */
   clear(): void {
     this.#root.transactionSync(() => {
-      for (const table of [this.#rows, this.#gone, this.#secrets, this.#meta]) table.clearSync();
+      for (const table of [this.#rows, this.#gone, this.#heads, this.#secrets, this.#meta]) table.clearSync();
     });
     this.#root.resetReadTxn();
   }
@@ -171,6 +183,9 @@ export class LmdbTables {
       if (uid.length > secretUidLengthMax) return;
       this.#secrets.removeSync(uid);
       for (let revision = 0; this.#secrets.removeSync(passwordKey(uid, revision)); revision += 1);
+    },
+    putHead: (stream, revision) => {
+      this.#heads.putSync(stream, revision);
     },
     putCheckpoint: (checkpoint) => {
       this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));

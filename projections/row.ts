@@ -47,7 +47,7 @@ export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
   const flags = bytes[1] ?? 0;
   return {
-    revision: streamRevision(bytes.readUInt32LE(2)),
+    revision: revisionOf(bytes),
     position: positionOf(bytes),
     deletionRequested: (flags & flagDeletion) !== 0,
     finalizers: (flags & flagFinalizers) !== 0,
@@ -56,10 +56,14 @@ export function decodeRow(bytes: Buffer): Row {
   };
 }
 
+export function revisionOf(bytes: Buffer): StreamRevision {
+  return streamRevision(bytes.readUInt32LE(2));
+}
+
 export function storedOf(bytes: Buffer): StoredObject {
   return {
     bytes: bytes.subarray(answerStart(bytes)),
-    revision: streamRevision(bytes.readUInt32LE(2)),
+    revision: revisionOf(bytes),
     position: positionOf(bytes),
   };
 }

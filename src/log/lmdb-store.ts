@@ -24,6 +24,8 @@ export type LmdbStore = {
   readonly streams: Database<Buffer, StreamKey>;
   /** The last position in use, 0 in an empty log. */
   readonly lastPosition: number;
+  /** Through which position the index was found to lead to each record, since the log was opened. */
+  indexedThrough: number;
 };
 
 type StreamKey = (string | number)[];
@@ -64,14 +66,26 @@ export async function openStore(dir: string): Promise<LmdbStore> {
     const streams = root.openDB<Buffer, StreamKey>(streamsOptions);
     const lastPosition = findLastPosition(events);
     await checkFormat(root, lastPosition);
-    const store = { root, events, streams, lastPosition };
+    const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
+    assertAsMany(store);
     // A log whose newest record is damaged is refused here, before anything is appended behind it.
-    if (lastPosition > 0) readRecord(store, lastPosition);
+    if (lastPosition > 0) assertIndexed(store, readRecord(store, lastPosition));
     return store;
   } catch (error) {
     await root.close();
     throw error;
   }
+}
+
+/** Each record has one entry in the index. LMDB counts them itself: this reads neither. */
+function assertAsMany({ events, streams }: LmdbStore): void {
+  const [records, entries] = [entryCount(events), entryCount(streams)];
+  if (records !== entries) throw new LogCorruptError(`it holds ${records} records, and its index of streams ${entries}`);
+}
+
+function entryCount(table: { getStats(): object }): string {
+  const stats = table.getStats();
+  return 'entryCount' in stats ? String(stats.entryCount) : 'unknown';
 }
 
 function findLastPosition(events: Database<Buffer, number>): number {
@@ -145,12 +159,26 @@ export function readRecord(store: LmdbStore, position: number): StoredEvent {
   return decodeRecord(record, position);
 }
 
+/**
+ * What is appended next is decided by the index, which has no checksum of its own: whoever reads a record from disk also
+ * sees whether the index leads to it. An entry that is lost would let a second event take the same revision.
+ */
+function assertIndexed({ streams }: LmdbStore, { event: { stream, revision, position } }: StoredEvent): void {
+  const entry = streams.getBinaryFast([stream, revision]);
+  if (entry !== undefined && readUint48(entry, 0) === Number(position)) return;
+  const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
+  throw new LogCorruptError(`${where}, and its index says otherwise`);
+}
+
 /** Every record from `first` to `last`, lazily: the caller stops early, and within one turn, as a cursor holds its snapshot. */
 export function* readRecords(store: LmdbStore, first: number, last: number): Generator<StoredEvent> {
   let expected = first;
   for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
     if (key !== expected) break;
-    yield decodeRecord(value, expected);
+    const stored = decodeRecord(value, expected);
+    if (expected > store.indexedThrough && expected <= store.lastPosition) assertIndexed(store, stored);
+    if (expected === store.indexedThrough + 1) store.indexedThrough = expected;
+    yield stored;
     expected += 1;
   }
   if (expected <= last) throw new LogCorruptError(`there is no record at position ${expected.toString()}`);

@@ -79,7 +79,11 @@ void test('a damaged record stops every reader that comes upon it, and is never 
 });
 
 void test('a missing record stops every reader that comes upon it', async (t) => {
-  const log = await openAt(t, await damaged(t, (store) => store.events.remove(3)));
+  // As many entries as records, or the log is not opened at all.
+  const log = await openAt(t, await damaged(t, async (store) => {
+    await store.events.remove(3);
+    await store.streams.remove([stream, 1]);
+  }));
   await t.rejects(collect(log.readAll({ after: logStart })), LogCorruptError);
   await t.rejects(collect(log.subscribe({ after: logPosition(2n) })), LogCorruptError);
   await t.rejects(log.readStream(stream, { from: streamRevision(2), limit: 1 }), LogCorruptError);
@@ -87,11 +91,11 @@ void test('a missing record stops every reader that comes upon it', async (t) =>
 });
 
 void test('an index that leads to another event stops the reader', async (t) => {
-  const other = streamName('object:widgets.example.com/w2');
   const log = await openAt(t, await damaged(t, async (store) => {
     const first = Buffer.from(store.streams.get([stream, 0]) ?? []);
     await store.streams.put([stream, 1], first);
     await store.streams.put([other, 0], first);
+    await store.streams.remove([stream, 3]);
   }));
   t.teardown(() => log.close());
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
@@ -101,9 +105,42 @@ void test('an index that leads to another event stops the reader', async (t) => 
 });
 
 void test('a hole in the index of a stream stops the reader', async (t) => {
-  const log = await openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2])));
+  const log = await openAt(t, await damaged(t, async (store) => move(store, [stream, 2], [other, 0])));
   t.teardown(() => log.close());
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
+});
+
+const other = streamName('object:widgets.example.com/w2');
+type IndexKey = [stream: string, revision: number];
+
+/** An entry of the index stands at another key: LMDB's pages have no checksum that would say so. */
+async function move(store: LmdbStore, from: IndexKey, to: IndexKey): Promise<void> {
+  const position = Buffer.from(store.streams.get(from) ?? []);
+  await store.streams.remove(from);
+  await store.streams.put(to, position);
+}
+
+void test('an index that has lost or moved an entry stops every reader that comes upon its record', async (t) => {
+  // Of the last revision: nothing else says that the stream goes on, and the next append would take its place.
+  const moves: readonly (readonly [IndexKey, IndexKey, position: bigint])[] = [
+    [[stream, 4], [other, 0], 5n], [[stream, 3], [stream, 7], 4n], [[stream, 0], [other, 1], 1n],
+  ];
+  for (const [from, to, position] of moves.slice(1)) {
+    const log = await openAt(t, await damaged(t, async (store) => move(store, from, to)));
+    const message = `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, and its index says otherwise`;
+    await t.rejects(collect(log.readAll({ after: logStart })), { name: 'LogCorruptError', message });
+    await t.rejects(collect(log.subscribe({ after: logPosition(position - 1n), categories: ['claim'] })), { message });
+    if (position < 5n) t.equal((await collect(log.readAll({ after: logPosition(position) }))).length, 5 - Number(position));
+    await log.close();
+  }
+  const [[from, to]] = moves as readonly [readonly [IndexKey, IndexKey, bigint]];
+  await t.rejects(openAt(t, await damaged(t, async (store) => move(store, from, to))), LogCorruptError, 'the newest is looked at when the log is opened');
+});
+
+void test('a log whose index has not as many entries as there are records is not opened', async (t) => {
+  await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))),
+    { name: 'LogCorruptError', message: 'the log is corrupt: it holds 5 records, and its index of streams 4' });
+  await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });
 
 void test('a log whose newest record is damaged is not opened', async (t) => {

@@ -184,6 +184,8 @@ export class SimNode {
     const { uuid, random, fail, timeline } = this.#world;
     const clock = this.clock(life);
     const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
+    // Before the read models are opened, which begin where the tables end.
+    if (how === 'behind') this.#foldSome();
     const models = new ObjectModels({ tables: this.#tables, identity: () => log.identity(), types, clock });
     const execute = createWriteDoor({
       log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
@@ -199,7 +201,7 @@ export class SimNode {
     const outboxes = new Outboxes(clock, { bytesMax: 20_000, accountBytesMax: 20_000, watcherBytesMax: random.pick([1_000, 1_000_000]) });
     const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
     const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
-    await this.#follow(log, { models, clock, how });
+    await this.#follow(log, { models, clock });
     this.#watchPosition(models);
     await models.buildIndexes(type);
     serves = true;
@@ -211,10 +213,9 @@ export class SimNode {
     this.#serving = { models, execute, hub };
   }
 
-  async #follow(log: FoundedLog, { models, clock, how }: { readonly models: ObjectModels; readonly clock: Clock; readonly how: Restart }): Promise<void> {
+  async #follow(log: FoundedLog, { models, clock }: { readonly models: ObjectModels; readonly clock: Clock }): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
     const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), onFatal: this.#world.fail });
-    if (how === 'behind') this.#foldSome();
     await follower.start();
   }
 

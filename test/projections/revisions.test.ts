@@ -1,0 +1,127 @@
+/** Of every stream that is folded the revisions follow each other; where they do not, folding stops before anything is written. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+import type { Test } from 'tap';
+
+import { foldedCategories } from '../../projections/fold-event.ts';
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { ObjectModels } from '../../projections/object-models.ts';
+import { eventSchema, type Event } from '../../src/command/event.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { LogCorruptError, logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { created, deleted, fenced, updated, widgets } from '../support/given.ts';
+import { idOf } from '../support/id-of.ts';
+
+const identity = { logId: 'the only one', epoch: 0 };
+const [w1, w2] = ['w1', 'w2'].map((name) => `object:${widgets.key}/${name}`) as [string, string];
+const claimed: Event = { type: 'ValueClaimed', holder: w1, through: 0 };
+const hashed: Event = { type: 'PasswordSet', hash: 'a hash' };
+const finished: Event = { type: 'CopyFinished', events: 0 };
+
+type Written = readonly [stream: string, revision: number, event: Event];
+
+const time = '2026-01-01T00:00:00.000Z';
+const metadata = { actor: 'test', verb: 'write', requestId: 'r', time, schema: eventSchema, $correlationId: 'r' };
+
+class Folding {
+  readonly models: ObjectModels;
+  #next = 1;
+
+  constructor(t: Test) {
+    const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-revisions-'));
+    const tables = new LmdbTables(dir);
+    t.teardown(async () => {
+      await tables.close();
+      rmSync(dir, { recursive: true, force: true });
+    });
+    this.models = new ObjectModels({ tables, identity: () => identity, types: () => widgets, clock: new FakeClock() });
+  }
+
+  /** From nothing. */
+  foldAnew(written: readonly Written[], each: boolean): void {
+    this.models.clear();
+    this.#next = 1;
+    this.fold(written, each);
+  }
+
+  /** `each`: a batch for every event, or one batch of all. */
+  fold(written: readonly Written[], each = false): void {
+    const events = written.map(([stream, revision, event]): RecordedEvent => {
+      const position = logPosition(BigInt(this.#next++));
+      const proposed = encodeEvent(idOf(`event ${String(position)}`), event, metadata);
+      return { ...proposed, stream: streamName(stream), revision: streamRevision(revision), position };
+    });
+    for (const batch of each ? events.map((event) => [event]) : [events]) this.models.apply(batch);
+  }
+}
+
+const wholes: Readonly<Record<string, readonly Written[]>> = {
+  'an object that is made, changed, fenced, removed and made again': [
+    [w1, 0, created()], [w1, 1, updated(created().object!)], [w1, 2, fenced(created().object)], [w1, 3, deleted(created().object!)],
+    [w1, 4, fenced()], [w1, 5, created()], [w1, 6, updated(created().object!)],
+  ],
+  'a name that is fenced before its object is made': [[w2, 0, fenced()], [w2, 1, fenced()], [w2, 2, created()]],
+  'a guard': [['guard:g', 0, claimed], ['guard:g', 1, claimed]],
+  'the log about itself': [['platform:log', 0, finished], ['platform:log', 1, finished]],
+  'a secret, also of an object that is gone': [
+    ['secret:u', 0, hashed], ['secret:u', 1, hashed], [w1, 0, created()], [w1, 1, deleted(created().object!)], ['secret:u', 2, hashed],
+  ],
+};
+
+t.test('every stream that is folded is one of these', async (t) => {
+  t.same([...new Set(Object.values(wholes).flat().map(([stream]) => stream.slice(0, stream.indexOf(':'))))].sort(), [...foldedCategories].sort());
+});
+
+for (const [name, whole] of Object.entries(wholes)) {
+  t.test(`${name}: folded as written, and refused with a revision left out or repeated`, async (t) => {
+    const folding = new Folding(t);
+    for (const each of [false, true]) {
+      folding.foldAnew(whole, each);
+      for (const [at, [stream]] of whole.entries()) {
+        const isLast = whole.findLastIndex(([other]) => other === stream) === at;
+        const without = whole.filter((_, place) => place !== at);
+        if (isLast) folding.foldAnew(without, each);
+        else t.throws(() => { folding.foldAnew(without, each); }, LogCorruptError, `without ${String(at)}`);
+        const repeated = whole.toSpliced(at, 0, whole[at]!);
+        t.throws(() => { folding.foldAnew(repeated, each); }, LogCorruptError, `${String(at)} twice`);
+      }
+    }
+  });
+}
+
+t.test('a first revision comes once, whatever stands there', async (t) => {
+  const firsts: readonly (readonly Written[])[] = [
+    [[w1, 0, created()], [w1, 0, created()]], [[w1, 0, created()], [w1, 0, fenced()]], [[w1, 0, fenced()], [w1, 0, created()]],
+    [[w1, 0, created()], [w1, 1, deleted(created().object!)], [w1, 0, created()]],
+  ];
+  const folding = new Folding(t);
+  for (const written of firsts) t.throws(() => { folding.foldAnew(written, true); }, LogCorruptError);
+});
+
+t.test('what is refused says where it stands, and nothing of its batch is kept', async (t) => {
+  const folding = new Folding(t);
+  folding.fold([[w1, 0, created()]]);
+  t.throws(() => { folding.fold([[w2, 0, created()], [w1, 2, updated(created().object!)]]); },
+    { message: `the log is corrupt: ${w1} has revision 2 at position 3, where revision 1 should stand` });
+  t.equal(folding.models.position(), 1n);
+  t.equal(folding.models.get(widgets.key, 'w2'), undefined);
+  t.equal(folding.models.get(widgets.key, 'w1')?.revision, 0);
+  t.match(folding.models.checkpoint(), { position: 1n });
+});
+
+t.test('what is known of revisions outlasts a restart', async (t) => {
+  const dir = t.testdir();
+  for (const [start, revision] of [[1, 0], [2, 1], [3, 3]] as const) {
+    const tables = new LmdbTables(dir);
+    const models = new ObjectModels({ tables, identity: () => identity, types: () => widgets, clock: new FakeClock() });
+    const proposed = encodeEvent(idOf(String(start)), claimed, metadata);
+    const recorded = { ...proposed, stream: streamName('guard:g'), revision: streamRevision(revision), position: logPosition(BigInt(start)) };
+    if (revision === start - 1) models.apply([recorded]);
+    else t.throws(() => models.apply([recorded]), LogCorruptError);
+    await tables.close();
+  }
+});
