@@ -3,7 +3,7 @@ import { siteOf } from '../base/network-of.ts';
 import { SlidingCounts } from '../base/sliding-counts.ts';
 import { TurnQueue } from '../base/turn-queue.ts';
 import {
-  passwordHashesCountedMax, passwordHashesCountedMs, passwordHashesCountedPerSiteMax, passwordHashesMax,
+  passwordHashesAskedMax, passwordHashesAskedMs, passwordHashesAskedPerSiteMax, passwordHashesMax,
   passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
 } from '../limits/access.ts';
 
@@ -27,17 +27,18 @@ type Lane = TurnQueue<string, Waiting>;
 const newestShare = 1 / 8;
 
 /**
- * A bounded number of hashes at once. What waits does so in one of two lanes, which take turns: known networks and unknown
- * ones, so that neither can shut out the other. Within a lane the network comes first whose site had the fewest hashes of
- * late, so a client that comes for the first time passes all those that try again and again. A lane has as many places as
- * are served within `passwordHashWaitMs`, by what a hash takes at present; nothing waits longer.
+ * A bounded number of hashes at once. The others wait in one of two lanes, which take turns: known networks and unknown
+ * ones, so that neither can shut out the other. Within a lane the network comes first whose site asked least of late,
+ * with or without success, so a client that comes for the first time passes all those that try again and again. A lane
+ * has as many places as are served within `passwordHashWaitMs`, by what a hash takes at present; nothing waits longer.
  */
 export class HashingTurns {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  readonly #hashed = new SlidingCounts({
-    windowMs: passwordHashesCountedMs, keysMax: passwordHashesCountedMax, eventsMax: passwordHashesCountedPerSiteMax,
+  /** By site, what was hashed and what was turned away. */
+  readonly #asked = new SlidingCounts({
+    windowMs: passwordHashesAskedMs, keysMax: passwordHashesAskedMax, eventsMax: passwordHashesAskedPerSiteMax,
   });
   #running = 0;
   #hashMs = 0;
@@ -49,10 +50,12 @@ export class HashingTurns {
 
   async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Turned<Result>> {
     if (hasGone(turn)) return this.#away(turn);
-    if (this.#running < passwordHashesMax) this.#running += 1;
-    else if (!await this.#wait(turn)) return this.#away(turn);
+    const isFree = this.#running < passwordHashesMax;
+    if (isFree) this.#running += 1;
+    const isStarted = isFree || await this.#wait(turn);
     const begun = this.#clock.monotonic();
-    this.#hashed.add(siteOf(turn.network), begun);
+    this.#asked.add(siteOf(turn.network), begun);
+    if (!isStarted) return this.#away(turn);
     try {
       return { done: true, result: await work() };
     } finally {
@@ -93,7 +96,7 @@ export class HashingTurns {
     return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
   }
 
-  /** Turns away the latest of the network that would be served last, unless the one that asks would be served after it. */
+  /** Turns away the latest of the network that would be served last, unless the caller would be served after it. */
   #makeRoom(lane: Lane, asking: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, asking) + 1];
     for (const network of lane.accounts()) {
@@ -105,13 +108,13 @@ export class HashingTurns {
     return true;
   }
 
-  /** Hashes of late and those that wait: the more, the later is the network's next one. */
+  /** What it asked for of late and what waits: the more, the later is the network's next one. */
   #order(lane: Lane, network: string): number {
-    return this.#hashedOf(network) + lane.sizeOf(network);
+    return this.#askedOf(network) + lane.sizeOf(network);
   }
 
-  #hashedOf(network: string): number {
-    return this.#hashed.count(siteOf(network), this.#clock.monotonic());
+  #askedOf(network: string): number {
+    return this.#asked.count(siteOf(network), this.#clock.monotonic());
   }
 
   #startNext(): boolean {
@@ -127,8 +130,8 @@ export class HashingTurns {
   #nextOf(lane: Lane): Waiting | undefined {
     let [first, fewest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const network of lane.accounts()) {
-      const hashed = this.#hashedOf(network);
-      if (hashed < fewest) [first, fewest] = [network, hashed];
+      const asked = this.#askedOf(network);
+      if (asked < fewest) [first, fewest] = [network, asked];
     }
     return first === undefined ? undefined : lane.takeOf(first);
   }

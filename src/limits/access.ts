@@ -14,21 +14,21 @@ export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
 export const passwordHashesMax = 2;
-/** Users and networks counted at once; the one that failed longest ago goes first. With 100 times each some 10 MB at most. */
+/** Users and networks counted at once; the one that failed longest ago goes first. With 100 times each: 10 MB. */
 export const loginFailuresCountedMax = 10_000;
 /** What a stored hash may ask for at most: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /**
- * Password hashes that wait for their turn: of one network, and in all of known networks as of unknown ones; past it they
- * are turned away at once. Where hashes are slow there are fewer places, so that no wait is longer than the last bound.
+ * Password hashes that wait for their turn: of one network, and in all of known networks as of unknown ones; past it
+ * they are turned away at once. Where hashes are slow there are fewer places: no wait is longer than the last bound.
  */
 export const passwordHashesWaitingPerNetworkMax = 32;
 export const passwordHashesWaitingMax = 64;
 export const passwordHashWaitMs = 10_000;
-/** For how long a hash puts its site behind others, of how many sites that is remembered, and how many hashes of each count. */
-export const passwordHashesCountedMs = 60_000;
-export const passwordHashesCountedMax = 10_000;
-export const passwordHashesCountedPerSiteMax = 100;
+/** How long what was hashed or turned away puts its site behind others; of how many sites, and how often each. */
+export const passwordHashesAskedMs = 60_000;
+export const passwordHashesAskedMax = 10_000;
+export const passwordHashesAskedPerSiteMax = 100;
 /** Lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, no way to fill a disk. */
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;

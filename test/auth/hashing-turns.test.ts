@@ -2,7 +2,8 @@ import { test } from 'tap';
 
 import { HashingTurns, type Turned } from '../../src/auth/hashing-turns.ts';
 import {
-  passwordHashesCountedMs, passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
+  passwordHashesAskedMs, passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax,
+  passwordHashWaitMs,
 } from '../../src/limits/access.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -31,22 +32,26 @@ function given() {
   const fill = (isKnown = false): Promise<Turned<string>>[] => {
     const before = turns.waiting;
     const all: Promise<Turned<string>>[] = [];
-    for (let place = 0; turns.waiting < before + passwordHashesWaitingMax; place += 1) all.push(ask(`fill ${String(isKnown)} ${String(place)}`, { isKnown }));
+    for (let place = 0; turns.waiting < before + passwordHashesWaitingMax; place += 1) {
+      all.push(ask(`fill ${String(isKnown)} ${String(place)}`, { isKnown }));
+    }
     return all;
   };
   return { clock, turns, begun, ask, end, drain, fill, settle };
 }
 
-const resultsOf = (turned: readonly Turned<string>[]): readonly (string | undefined)[] => turned.map((one) => (one.done ? one.result : undefined));
+const resultsOf = (turned: readonly Turned<string>[]): readonly (string | undefined)[] =>
+  turned.map((one) => (one.done ? one.result : undefined));
 
 test('two hash at once, and networks are served in turn', async (t) => {
   const { begun, ask, drain } = given();
-  const all = [...['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => ask(name, { network: 'a' })), ask('b1', { network: 'b' }), ask('c1', { network: 'c' }), ask('b2', { network: 'b' })];
+  const asked = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'];
+  const all = asked.map((name) => ask(name, { network: name.slice(0, 1) }));
   t.strictSame(begun, ['a1', 'a2']);
   t.equal(begun.length, passwordHashesMax);
   await drain();
-  t.strictSame(begun, ['a1', 'a2', 'b1', 'c1', 'b2', 'a3', 'a4', 'a5'], 'those with the fewest hashes of late first');
-  t.strictSame(resultsOf(await Promise.all(all)), ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2']);
+  t.strictSame(begun, ['a1', 'a2', 'b1', 'c1', 'b2', 'a3', 'a4', 'a5'], 'those that asked least of late first');
+  t.strictSame(resultsOf(await Promise.all(all)), asked);
 });
 
 test('every second turn is of those who are known, however many are unknown', async (t) => {
@@ -77,13 +82,14 @@ test('what comes for the first time of late passes those that come again, until 
   };
   t.strictSame(await round('a', 'b'), ['a', 'b']);
   t.strictSame(await round('a', 'b', 'new'), ['new', 'a', 'b']);
-  clock.advance(passwordHashesCountedMs);
+  clock.advance(passwordHashesAskedMs);
   t.strictSame(await round('a', 'newer'), ['a', 'newer']);
 });
 
 test('all networks of an IPv6 site are one in that order', async (t) => {
   const { begun, ask, drain } = given();
-  const all = ['2001:db8:1:1::/64', '2001:db8:1:2::/64', '2001:db8:1:3::/64', '2001:db8:2:1::/64', '10.0.0.1'].map((network) => ask(network));
+  const networks = ['2001:db8:1:1::/64', '2001:db8:1:2::/64', '2001:db8:1:3::/64', '2001:db8:2:1::/64', '10.0.0.1'];
+  const all = networks.map((network) => ask(network));
   await drain();
   await Promise.all(all);
   t.strictSame(begun.slice(2), ['2001:db8:2:1::/64', '10.0.0.1', '2001:db8:1:3::/64']);
@@ -92,7 +98,9 @@ test('all networks of an IPv6 site are one in that order', async (t) => {
 test('what waits is bounded by network', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
-  for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) all.push(ask(`0.${String(place)}`, { network: '0' }));
+  for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) {
+    all.push(ask(`0.${String(place)}`, { network: '0' }));
+  }
   t.match(await ask('one too many', { network: '0' }), { done: false, isGone: false });
   t.equal(turns.waiting, passwordHashesWaitingPerNetworkMax);
   await drain();
@@ -102,7 +110,9 @@ test('what waits is bounded by network', async (t) => {
 test('what waits is bounded in all, and the network with the most gives way', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
-  for (let place = 0; turns.waiting < passwordHashesWaitingMax; place += 1) all.push(ask(String(place), { network: String(Math.floor(place / 20)) }));
+  for (let place = 0; turns.waiting < passwordHashesWaitingMax; place += 1) {
+    all.push(ask(String(place), { network: String(Math.floor(place / 20)) }));
+  }
   const newcomer = ask('newcomer');
   t.equal(turns.waiting, passwordHashesWaitingMax);
   await drain();
@@ -132,6 +142,19 @@ test('one that comes for the first time takes the place of one that has been ser
   t.equal(resultsOf(await Promise.all(again)).filter((result) => result === undefined).length, 1);
 });
 
+test('one that comes for the first time passes those that were turned away and try again', async (t) => {
+  const { begun, ask, drain, fill } = given();
+  const all = fill();
+  t.match(await ask('again'), { done: false });
+  await drain();
+  await Promise.all(all);
+  const from = begun.length;
+  const later = [ask('x', { network: '' }), ask('y', { network: '' }), ask('again'), ask('first')];
+  await drain();
+  await Promise.all(later);
+  t.strictSame(begun.slice(from), ['x', 'y', 'first', 'again']);
+});
+
 test('nothing waits longer than the bound, and slow hashes have fewer places', async (t) => {
   const { clock, turns, ask, drain, settle } = given();
   const all = [ask('x'), ask('y'), ask('waits')];
@@ -144,14 +167,16 @@ test('nothing waits longer than the bound, and slow hashes have fewer places', a
   const slow = Array.from({ length: 10 }, (_, place) => ask(String(place)));
   await settle();
   t.equal(turns.waiting, passwordHashesMax);
-  t.match((await Promise.all(slow.slice(4)))[0], { done: false, retryAfterSeconds: 20 }, 'four of ten seconds, two at once');
+  const [refused] = await Promise.all(slow.slice(4));
+  t.match(refused, { done: false, retryAfterSeconds: 20 }, 'four of ten seconds, two at once');
   await drain();
 });
 
 test('a place is given back when its client goes, and its turn is of the next', async (t) => {
   const { clock, turns, begun, ask, drain } = given();
   const clients = Array.from({ length: passwordHashesWaitingPerNetworkMax }, () => new AbortController());
-  const all = [ask('x'), ask('y'), ...clients.map(({ signal }, place) => ask(`gone ${String(place)}`, { network: 'a', signal })), ask('b')];
+  const going = clients.map(({ signal }) => ({ network: 'a', signal }));
+  const all = [ask('x'), ask('y'), ...going.map((asked) => ask('gone', asked)), ask('b')];
   t.match(await ask('full', { network: 'a' }), { done: false });
   for (const client of clients) client.abort();
   t.equal(turns.waiting, 1);
