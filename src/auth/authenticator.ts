@@ -43,7 +43,7 @@ type Verified = { readonly ok: true; readonly subject: UserSubject };
 type Remembered = { readonly answer: Verified; readonly until: number };
 type Question = From & {
   /** Under what the answer is remembered. */
-  readonly text: string;
+  readonly key: string;
   readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
   /** Whether it is remembered at all; it is when this is not given. */
   readonly isKept?: () => boolean;
@@ -81,7 +81,8 @@ export class Authenticator {
     const [session, ...others] = sessionCookiesOf(cookie);
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
-    return this.#recognize({ text: `cookie ${session}`, address, gone, verify: async () => this.#verifySession(session) });
+    const key = this.#keyOf(`cookie ${session}`);
+    return this.#recall(key) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
   }
 
   /** Whether what a subject showed still counts now. */
@@ -99,12 +100,14 @@ export class Authenticator {
   }
 
   /**
-   * A pair counts for the address that it was verified from: from another one a guess that is refused must not differ from
-   * one that is right.
+   * A pair counts for the address that it was verified from: from another one a guess that is refused must not differ
+   * from one that is right.
    */
   #recognizeHeader(authorization: string, { address, gone }: From): Authenticated | Promise<Authenticated> {
-    return this.#recognize({
-      text: /^basic /iu.test(authorization) ? `header ${address} ${authorization}` : `header ${authorization}`, address, gone,
+    const isBearer = authorization.startsWith('Bearer ');
+    const key = this.#keyOf(isBearer ? `header ${authorization}` : `header ${address} ${authorization}`);
+    return this.#recall(key) ?? this.#ask({
+      key, address, gone,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
       // Another spelling of what is remembered would only take the place of somebody else's.
       isKept: () => isUsual(authorization),
@@ -112,22 +115,30 @@ export class Authenticator {
   }
 
   #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
-    return this.#recognize({
-      text: `pair ${address} ${String(username.length)} ${username}:${password.normalize('NFC')}`, address, gone,
-      verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
+    const length = String(username.length);
+    const key = this.#keyOf(`pair ${address} ${length} ${username}:${password.normalize('NFC')}`);
+    return this.#recall(key) ?? this.#ask({
+      key, address, gone, verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
     });
   }
 
-  #recognize({ text, address, gone, verify, isKept }: Question): Authenticated | Promise<Authenticated> {
+  #keyOf(text: string): string {
+    return hash('sha256', this.#key + text, 'base64');
+  }
+
+  /** The answer where it is known at once. */
+  #recall(key: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
     // Tables that do not know the past yet know nobody: that must not pass for a refusal.
     if (!permissions.isReady()) return undecided;
-    const key = hash('sha256', this.#key + text, 'base64');
     const known = this.#remembered.get(key);
-    if (known !== undefined) {
-      if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
-      this.#remembered.delete(key);
-    }
+    if (known === undefined) return undefined;
+    if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
+    this.#remembered.delete(key);
+    return undefined;
+  }
+
+  async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
     // Of this address alone: another one may have had too many failures.
     return this.#pending.join(`${key} ${address}`, async (abandoned) => {
       const answer = await verify(abandoned);
@@ -217,7 +228,7 @@ export class Authenticator {
 /** As most clients write it: of all spellings of one credential there is one. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
-  return pair === undefined ? authorization.startsWith('Bearer ') && !authorization.startsWith('Bearer  ') : basicHeader(pair) === authorization;
+  return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;
 }
 
 function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {

@@ -108,7 +108,8 @@ test('failures are counted by user and by address up to the bound, and forgiven 
   clock.advance(1_500);
   const refused = { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: loginFailureWindowMs / 1_000 - 1 };
   t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
-  t.strictSame(await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.2' }), refused, 'by whatever way');
+  const byForm = await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.2' });
+  t.strictSame(byForm, refused, 'by whatever way');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
   for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
   t.match(await logIn('someone', 'wrong', '10.2.2.2'), { reason: 'too-many-requests' }, 'another user from that address');
@@ -135,10 +136,12 @@ test('networks from which a user has logged in are open to them while others gue
   for (const address of ['10.1.1.1', '2001:db8::1', '2001:db8::ffff:1']) {
     t.match(await authenticator.verifyPassword('admin', 'right', { address }), { ok: true }, address);
   }
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '2001:db8::2');
+  const wrong = Array.from({ length: loginFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
+  for (const guess of wrong) await logIn('admin', guess, '2001:db8::2');
   t.match(await logIn('admin', 'right', '2001:db8::3'), { reason: 'too-many-requests' }, 'its own bound stays');
   permissions.putUser('admin', { uid: 'another' });
-  t.match(await authenticator.verifyPassword('admin', 'right', { address: '2001:db8::1' }), { reason: 'too-many-requests' }, 'another user of that name');
+  const another = await authenticator.verifyPassword('admin', 'right', { address: '2001:db8::1' });
+  t.match(another, { reason: 'too-many-requests' }, 'another user of that name');
 });
 
 test('the bounds are the same for a name that nobody has', async (t) => {
@@ -158,7 +161,8 @@ test('an IPv6 network is one address', async (t) => {
 
 test('right log-ins at the very same moment are all let in', async (t) => {
   const { authenticator, passwords } = await given();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' })));
+  const logIn = async () => authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' });
+  const answers = await Promise.all(Array.from({ length: 50 }, logIn));
   t.strictSame(answers.filter(({ ok }) => !ok), []);
   t.equal(passwords.verified, 1, 'equal ones are hashed once');
 });
@@ -168,7 +172,10 @@ test('all spellings of a pair are one log-in and take one place among what is re
   await setPassword('amy', 'pässword');
   await logIn('jane', 'doe:with:colons');
   const usual = basic('amy', 'pässword');
-  const spellings = [usual, usual.replace('Basic', 'bASIC'), usual.replace('Basic', 'Basic  '), usual.replace(/=+$/u, ''), basic('amy', 'pässword'.normalize('NFD'))];
+  const spellings = [
+    usual, usual.replace('Basic', 'bASIC'), usual.replace('Basic', 'Basic  '), usual.replace(/=+$/u, ''),
+    basic('amy', 'pässword'.normalize('NFD')),
+  ];
   t.equal(new Set(spellings).size, spellings.length);
   const before = passwords.verified;
   for (let spaces = 0; spaces < basicCacheEntriesMax; spaces += 1) {
@@ -184,7 +191,8 @@ test('all spellings of a pair are one log-in and take one place among what is re
 test('what is remembered of one address says nothing to another that has had too many failures', async (t) => {
   const { logIn } = await given();
   await logIn('admin', 'right', '10.1.1.1');
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9');
+  const guesses = Array.from({ length: loginFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
+  for (const guess of guesses) await logIn('admin', guess, '10.9.9.9');
   const [wrong, right] = [await logIn('admin', 'wrong', '10.9.9.9'), await logIn('admin', 'right', '10.9.9.9')];
   t.match(wrong, { reason: 'too-many-requests' });
   t.strictSame(right, wrong);
@@ -201,15 +209,18 @@ test('failures slide: no more than the bound pass in any minute', async (t) => {
     clock.advance(1_000);
   }
   t.ok(times.length >= loginFailuresMax * 3, 'it goes on being answered');
-  const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + loginFailureWindowMs).length));
+  const within = (from: number): number => times.filter((at) => at >= from && at < from + loginFailureWindowMs).length;
+  const most = Math.max(...times.map(within));
   t.equal(most, loginFailuresMax);
 });
 
 test('a request whose client has gone leaves the queue, and equal ones go on for those that stay', async (t) => {
   const { authenticator, passwords, permissions } = await given();
   const ends: (() => void)[] = [];
-  const busy = [0, 1].map(async () => passwords.turns.run({ network: 'busy', isKnown: false }, async () => new Promise<void>((resolve) => { ends.push(resolve); })));
-  const ask = (name: string, client: AbortController) => authenticator.verifyPassword(name, name === 'admin' ? 'right' : 'x', { address: '10.1.1.1', gone: () => client.signal });
+  const hold = async (): Promise<void> => new Promise((resolve) => { ends.push(resolve); });
+  const busy = [0, 1].map(async () => passwords.turns.run({ network: 'busy', isKnown: false }, hold));
+  const ask = (name: string, { signal }: AbortController) =>
+    authenticator.verifyPassword(name, 'right', { address: '10.1.1.1', gone: () => signal });
   const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
   const answers = [ask('admin', first), ask('admin', second), ask('nobody', third)];
   t.equal(passwords.turns.waiting, 2);
@@ -274,14 +285,18 @@ test('remembered pairs are bounded, and the longest remembered go first', async 
   // A pair is remembered beside its header.
   const users = basicCacheEntriesMax / 2;
   for (let user = 0; user <= users; user += 1) await setPassword(`u${String(user)}`, 'x');
-  for (let user = 0; user <= users; user += 1) t.match(await logIn(`u${String(user)}`, 'x', String(user)), { ok: true });
-  const again = (user: string) => authenticator.authenticate({ authorization: basic(`u${user}`, 'x'), cookie: undefined, address: user });
+  for (let user = 0; user <= users; user += 1) {
+    t.match(await logIn(`u${String(user)}`, 'x', String(user)), { ok: true });
+  }
+  const again = (user: string) =>
+    authenticator.authenticate({ authorization: basic(`u${user}`, 'x'), cookie: undefined, address: user });
   t.notOk(again('1') instanceof Promise);
   t.ok(again('0') instanceof Promise);
 });
 
 test('a password is verified for a log-in and for its own change alike', async (t) => {
   const { authenticator, permissions } = await given();
-  t.strictSame(await authenticator.verifyPassword('jane', 'doe:with:colons', { address: '' }), { ok: true, user: permissions.user('jane') });
+  const verified = await authenticator.verifyPassword('jane', 'doe:with:colons', { address: '' });
+  t.strictSame(verified, { ok: true, user: permissions.user('jane') });
   t.match(await authenticator.verifyPassword('jane', 'wrong', { address: '' }), { ok: false, reason: 'unauthorized' });
 });
