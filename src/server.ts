@@ -117,10 +117,11 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog);
+  const { authenticator } = access;
   const http = createHttpServer({
     ...core.edge, allowedHosts: config.allowedHosts, registry, reader: models, feed: models, execute: core.execute, memory: core.memory, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
     senderOf: createSenderOf(config.trustedProxies), refusals: access.refusals,
-    authenticate: (authorization, from, cookie) => access.authenticator.authenticate({ authorization, cookie, ...from }),
+    authenticate: (authorization, from, cookie) => authenticator.authenticate({ ...from, authorization, cookie }),
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 

@@ -5,9 +5,9 @@ import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, l
 export type Attempt = { readonly username: string; readonly network: string; readonly isKnown: boolean };
 
 /**
- * Failed log-ins of the last minute: of a user from a network, from a network, and of a user from all networks that are not
- * known for them. An attempt counts from its beginning and is taken back when it succeeds, so that many at once do not slip
- * past the bound together.
+ * Failed log-ins of the last minute: of a user from a network, from a network, and of a user from all networks that are
+ * not known for them. An attempt counts from its beginning and is taken back when it succeeds, so that many at once do
+ * not slip past the bound together.
  */
 export class LoginFailures {
   readonly #counts = new SlidingCounts({

@@ -1,3 +1,4 @@
+type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
 type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
 
 /** Equal work at once is done once. Its signal aborts when everybody who waited for it has gone. */
@@ -5,7 +6,7 @@ export class SharedWork<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
   /** `gone` aborts when the caller does not wait any more. */
-  async join(key: string, work: (abandoned: AbortSignal) => Promise<Result>, gone: AbortSignal | undefined): Promise<Result> {
+  async join(key: string, work: Work<Result>, gone: AbortSignal | undefined): Promise<Result> {
     const running = this.#running.get(key) ?? this.#start(key, work);
     running.waiting += 1;
     const leave = (): void => {
@@ -24,7 +25,7 @@ export class SharedWork<Result> {
     }
   }
 
-  #start(key: string, work: (abandoned: AbortSignal) => Promise<Result>): Running<Result> {
+  #start(key: string, work: Work<Result>): Running<Result> {
     const abandoned = new AbortController();
     const running: Running<Result> = {
       result: work(abandoned.signal).finally(() => { this.#end(key, running); }), abandoned, waiting: 0,

@@ -14,8 +14,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The widest range that one client commonly has, of a network that `networkOf` gave: an IPv4 address, or the /48 of an IPv6
- * network. It is for an order among clients, not for limits, as clients of one provider may share a /48.
+ * The widest range that one client commonly has, of a network that `networkOf` gave: an IPv4 address, or the /48 of an
+ * IPv6 network. It is for an order among clients, not for limits, as clients of one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

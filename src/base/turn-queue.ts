@@ -1,6 +1,6 @@
 /**
- * Items that wait, each for an account. Accounts take turns, and the items of one account leave in the order they came: an
- * account with a thousand items delays the next one of another account by one place, not by a thousand.
+ * Items that wait, each for an account. Accounts take turns, and the items of one account leave in the order they came:
+ * an account with a thousand items delays the next one of another account by one place, not by a thousand.
  */
 export class TurnQueue<Account, Item> {
   /** By account, none empty; the account whose last turn is longest ago comes first. */

@@ -54,7 +54,7 @@ export type WriteContext = {
   readonly isOwn?: true;
   /** What its request has paid already. `counted`: one write; `whole`: it pays and is not refused, so that nothing stays half done. */
   readonly admitted?: 'counted' | 'whole';
-  /** It comes with the files of a plugin that is installed: their number bounds it, so the disk's reserve is open to it. */
+  /** It comes with the files of an installed plugin: their number bounds it, so the disk's reserve is open to it. */
   readonly isShipped?: true;
   /** Aborts once the client has gone. It is asked only where a write waits for its turn to cost much. */
   readonly gone?: () => AbortSignal;

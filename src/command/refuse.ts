@@ -53,7 +53,9 @@ function dotted(group: string): string {
 
 /** Each with its place; what breaks a rule as a whole has none. */
 export function violationsText(violations: readonly Violation[]): string {
-  return violations.map(({ pointer, detail }) => (pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`)).join(', ');
+  const textOf = ({ pointer, detail }: Violation): string =>
+    pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`;
+  return violations.map(textOf).join(', ');
 }
 
 /** `/spec/title` as Kubernetes writes it: `spec.title`. */

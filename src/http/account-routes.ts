@@ -22,7 +22,9 @@ import { readObject } from './read-object.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 /** Counts towards the same bounds as a log-in, whatever comes of it. */
-export type VerifyPassword = (username: string, password: string, from: From) => Promise<{ readonly ok: true } | NotAuthenticated>;
+export type VerifyPassword = (
+  username: string, password: string, from: From,
+) => Promise<{ readonly ok: true } | NotAuthenticated>;
 
 export type AccountRoutesDependencies = ResourcePorts & {
   readonly domain: string;

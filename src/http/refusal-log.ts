@@ -17,8 +17,8 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Log-ins that fail and requests that are forbidden, at most so many lines in any minute; one more line then counts the rest. A
- * name that no user has is left out: it may be a password in the wrong field.
+ * Log-ins that fail and requests that are forbidden, at most so many lines in any minute; one more line then counts the
+ * rest. A name that no user has is left out: it may be a password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;

@@ -17,8 +17,8 @@ export const diskEventOverheadBytes = 8_192;
 /** Writes resume when this share of the reserve is free above it, so that a disk at the border does not alternate. */
 export const diskReserveMarginShare = 1 / 16;
 /**
- * Below this share of the reserve log-ins and notes of token use stop, too: clients cause them, deletions need the rest. Super
- * administrators, who are to make room, have so many log-ins: with 40 KB each they take some 60 MB a day at most.
+ * Below this share of the reserve log-ins and notes of token use stop: clients cause them, deletions need the rest.
+ * Super administrators, who are to make room, have so many log-ins: with 40 KB each they take 60 MB a day at most.
  */
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;

@@ -55,7 +55,8 @@ export class AppliedObjects {
       if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject({
-        type: must(type, 'objects without a type were refused'), name, object, subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', isShipped: true,
+        type: must(type, 'objects without a type were refused'), name, object,
+        subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', isShipped: true,
       }, this.#dependencies);
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);

@@ -163,12 +163,13 @@ function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-async function write(
-  { type, subject, plugin, origin, cause, dryRun = false, isShipped }: Application, command: Command, { execute, uuid }: ApplyDependencies,
-): Promise<WriteOutcome> {
+async function write(applied: Application, command: Command, dependencies: ApplyDependencies): Promise<WriteOutcome> {
+  const { type, subject, plugin, origin, cause, dryRun = false, isShipped } = applied;
+  const { execute, uuid } = dependencies;
   const verb = command.type === 'create' ? 'create' : 'update';
   return execute(type, command, {
-    cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin }, dryRun, fieldValidation: undefined, origin, subject,
+    cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin },
+    dryRun, fieldValidation: undefined, origin, subject,
     ...isShipped === undefined ? {} : { isShipped },
   });
 }
@@ -189,7 +190,8 @@ function waitBeforeRetryMs(rejection: Rejection): number | undefined {
 }
 
 export function rejectionText(rejection: Rejection): string {
-  const violations = 'violations' in rejection ? rejection.violations.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()) : [];
+  const broken = 'violations' in rejection ? rejection.violations : [];
+  const violations = broken.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
   return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
 }
 

@@ -31,9 +31,9 @@ type Write = {
 const grownBytesMax = 64;
 
 /**
- * Whether a write is refused because the disk is short. Deletions, the removal of finalizers that hold a deletion back, what
- * comes with installed plugins and the platform's own writes are not. It does not depend on rights: a super administrator's
- * create takes the same room. Only log-ins do, once little is left, as somebody has to be able to make room.
+ * Whether a write is refused because the disk is short. Deletions, the removal of finalizers that hold a deletion back,
+ * what comes with installed plugins and the platform's own writes are not. It does not depend on rights: a super
+ * administrator's create takes the same room. Only log-ins do, once little is left, as somebody has to make room.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);

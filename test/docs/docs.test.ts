@@ -161,7 +161,8 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'tries of a write that loses races': 'writeAttemptsMax',
   'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'loginFailuresMax',
   'failed log-ins from one network; of a user from networks without a log-in of theirs': 'loginFailuresInAllMax',
-  'log-ins that wait for their hash, of one network; of known networks, and of unknown ones': 'passwordHashesWaitingPerNetworkMax',
+  'log-ins that wait for their hash, of one network; of known networks, and of unknown ones':
+    'passwordHashesWaitingPerNetworkMax',
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };
 

@@ -50,13 +50,17 @@ async function given(t: Test) {
   const port = Number(new URL(server.url).port);
   const textOf = (logIn: LogIn): string => {
     const body = JSON.stringify(logIn);
-    return `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+    const head = `Host: x\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
+    return `POST /login HTTP/1.1\r\n${head}\r\n\r\n${body}`;
   };
   const send = (from: string, text: string): Socket => connect({ port, host: '127.0.0.1', localAddress: from })
     .on('error', () => undefined).on('connect', function write(this: Socket) { this.write(text); });
   const logIn = async (from: string, body: LogIn): Promise<number> => new Promise((resolve, reject) => {
-    const req = request({ port, host: '127.0.0.1', localAddress: from, method: 'POST', path: '/login', agent: false, headers: { 'content-type': 'application/json' } });
-    req.on('response', (res) => { res.resume().on('end', () => { resolve(res.statusCode ?? 0); }); }).on('error', reject).end(JSON.stringify(body));
+    const headers = { 'content-type': 'application/json' };
+    const to = { port, host: '127.0.0.1', localAddress: from, method: 'POST', path: '/login' };
+    const req = request({ ...to, agent: false, headers }).on('error', reject);
+    req.on('response', (res) => { res.resume().on('end', () => { resolve(res.statusCode ?? 0); }); });
+    req.end(JSON.stringify(body));
   });
   /** Both hashes are under way for others, so that what comes waits. */
   const occupy = async (): Promise<void> => {
@@ -78,7 +82,8 @@ t.test('requests whose connection closes leave the queue, however they came', as
     const authorization = `Basic ${Buffer.from(`nobody${String(place)}:x`).toString('base64')}`;
     return `GET /apis HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
   };
-  const webSocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+  const webSocket = `Connection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`;
   const ways: Readonly<Record<string, readonly string[]>> = {
     'each on its own': others.map(textOf),
     'one behind the other': [others.map(textOf).join('')],
@@ -105,14 +110,18 @@ t.test('requests whose connection closes leave the queue, however they came', as
 t.test('a change of a password leaves the queue with its connection, and nothing is written', async (t) => {
   const { passwords, server, send, occupy } = await given(t);
   const body = JSON.stringify({ spec: { password: 'another secret of jane' } });
-  const head = `Host: x\r\nAuthorization: ${adminAuthorization}\r\nContent-Type: application/merge-patch+json\r\nContent-Length: ${String(body.length)}`;
+  const head = [
+    'Host: x', `Authorization: ${adminAuthorization}`, 'Content-Type: application/merge-patch+json',
+    `Content-Length: ${String(body.length)}`,
+  ].join('\r\n');
   await occupy();
   const socket = send('127.0.0.1', `PATCH /api/v1alpha1/users/jane HTTP/1.1\r\n${head}\r\n\r\n${body}`);
   await passwords.waiting(1);
   socket.destroy();
   await passwords.waiting(0);
   passwords.release();
-  const { metadata } = await (await server.call('/api/v1alpha1/users/jane')).json() as { readonly metadata: { readonly version: number } };
+  const answer = await server.call('/api/v1alpha1/users/jane');
+  const { metadata } = await answer.json() as { readonly metadata: { readonly version: number } };
   t.equal(metadata.version, 0);
 });
 
@@ -125,24 +134,29 @@ t.test('equal log-ins at once are one hash, and each is a session', async (t) =>
   passwords.release();
   t.strictSame(new Set(await Promise.all(answers)), new Set([200]));
   t.equal(passwords.verified, before + 1);
-  const sessions = await (await server.call('/api/v1alpha1/sessions?limit=500')).json() as { readonly items: readonly unknown[] };
-  t.equal(sessions.items.length, 40);
+  const sessions = await server.call('/api/v1alpha1/sessions?limit=500');
+  const { items } = await sessions.json() as { readonly items: readonly unknown[] };
+  t.equal(items.length, 40);
 });
 
 t.test('a first log-in comes before networks that try again, and a known one before most', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   t.equal(await logIn('127.0.0.4', jane), 200);
   const addresses = Array.from({ length: 30 }, (_, place) => `127.0.1.${String(place + 1)}`);
-  t.strictSame(new Set(await Promise.all(addresses.map(async (from, place) => logIn(from, { username: `nobody${String(place)}`, password: 'x' })))), new Set([401]));
+  const failing = addresses.map(async (from) => logIn(from, { username: `nobody at ${from}`, password: 'x' }));
+  t.strictSame(new Set(await Promise.all(failing)), new Set([401]));
   await occupy();
-  for (const from of addresses) for (const place of [1, 2]) send(from, textOf({ username: `${from}-${String(place)}`, password: 'x' }));
+  for (const from of addresses) {
+    for (const name of ['one', 'two']) send(from, textOf({ username: `${name} at ${from}`, password: 'x' }));
+  }
   await passwords.waiting(60);
   const first = logIn('127.0.0.5', { username: 'admin', password: testPassword });
   const known = logIn('127.0.0.4', { username: 'jane', password: 'wrong' });
   await passwords.waiting(62);
   const before = passwords.verified;
   passwords.release();
-  const [firstDone, knownDone] = await Promise.all([first.then(() => passwords.verified), known.then(() => passwords.verified)]);
+  const done = [first, known].map(async (answer) => answer.then(() => passwords.verified));
+  const [firstDone = 0, knownDone = 0] = await Promise.all(done);
   t.equal(await first, 200);
   t.equal(await known, 401);
   t.ok(knownDone - before < 40 && firstDone - before < 62, 'neither waited for all');
@@ -151,10 +165,13 @@ t.test('a first log-in comes before networks that try again, and a known one bef
 t.test('a full queue is 429 at once with a time', async (t) => {
   const { passwords, textOf, send, occupy, server } = await given(t);
   await occupy();
-  for (let place = 0; place < 64; place += 1) send(`127.0.2.${String(place + 1)}`, textOf({ username: `nobody${String(place)}`, password: 'x' }));
+  for (let place = 0; place < 64; place += 1) {
+    send(`127.0.2.${String(place + 1)}`, textOf({ username: `nobody${String(place)}`, password: 'x' }));
+  }
   await passwords.waiting(64);
   const body = JSON.stringify({ username: 'nobody', password: 'x' });
-  const answer = await fetch(`${server.url}/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}/login`, { method: 'POST', headers, body });
   t.match([answer.status, Number(answer.headers.get('retry-after')) >= 1], [429, true]);
 });
 

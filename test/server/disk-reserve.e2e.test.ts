@@ -144,10 +144,12 @@ t.test('below half of the reserve super administrators log in, a few times, and 
   disk.fill(6 * mebibyte);
   await begun;
   const headers = { 'content-type': 'application/json' };
-  const logIn = async (body: object): Promise<Response> => fetch(`${server.url}/login`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const logIn = async (pair: object): Promise<Response> =>
+    fetch(`${server.url}/login`, { method: 'POST', headers, body: JSON.stringify(pair) });
   await refused(t, logIn(jane), 'a user who may make no room');
   const authorization = `Basic ${Buffer.from(`${jane.username}:${jane.password}`).toString('base64')}`;
-  t.equal((await server.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization } })).status, 200, 'by Basic');
+  const own = await server.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization } });
+  t.equal(own.status, 200, 'by Basic');
   const admin = { username: 'admin', password: testPassword };
   const first = await logIn(admin);
   t.equal(first.status, 200);
@@ -165,7 +167,8 @@ t.test('a first start below the reserve loads the bundled plugins', options, asy
   const server = await startTestServer({ dataDir: join(disk.dir, 'data'), environment: { DISK_RESERVE: '16MiB' } });
   t.teardown(async () => server.close());
   const answer = await server.call('/apis/plugin.svc.run/v1alpha1/plugins');
-  const { items } = await answer.json() as { readonly items: readonly { readonly metadata: { readonly name: string }; readonly status: { readonly phase: string } }[] };
+  type Plugin = { readonly metadata: { readonly name: string }; readonly status: { readonly phase: string } };
+  const { items } = await answer.json() as { readonly items: readonly Plugin[] };
   t.ok(items.length > 0);
   t.strictSame(items.filter(({ status }) => status.phase !== 'started').map(({ metadata }) => metadata.name), []);
   t.equal((await server.call(widgets)).status, 200);
