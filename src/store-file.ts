@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { StartError } from './config.ts';
 
@@ -19,6 +20,20 @@ const at = { magic: headerBytes, format: headerBytes + 4, pageBytes: headerBytes
 export function refuseDamagedFile(path: string, remedy: string): void {
   const problem = problemOf(path);
   if (problem !== undefined) throw new StartError(`${path} is damaged: ${problem}; ${remedy}`, { exitCode: 1 });
+}
+
+/**
+ * Where there are read models there was a log, written to disk before them. One that is gone would be founded anew, and
+ * the read models thrown away or refused for it: what the log held would be gone without a word.
+ */
+export function refuseLostLog(dataDir: string): void {
+  const [log, tables] = [join(dataDir, 'log'), join(dataDir, 'read-models')];
+  const path = join(log, 'data.mdb');
+  const exists = existsSync(path);
+  if ((exists && statSync(path).size > 0) || !existsSync(join(tables, 'tables.mdb'))) return;
+  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} holds what was read from a log`;
+  const restore = `restore ${log} from a backup, then run ledgerplane log new-epoch`;
+  throw new StartError(`${problem}; ${restore}; or, to begin with an empty log, remove ${tables}`, { exitCode: 1 });
 }
 
 function problemOf(path: string): string | undefined {

@@ -55,9 +55,9 @@ t.test('commands that write a log say the same, and log info reads', options, as
 t.test('space that runs out between the check and the open ends in a sentence, however few pages are left', options, async (t) => {
   const disk = await given(t);
   for (const pages of [0, 19]) {
-    for (const gone of ['read-models', 'log']) {
+    for (const gone of [['read-models'], ['read-models', 'log']]) {
       disk.clear();
-      rmSync(join(disk.dir, 'data', gone), { recursive: true, force: true });
+      for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
       await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
     }
   }
