@@ -1,7 +1,7 @@
 import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/plugin.ts';
 import { comment, type Comment } from './comment.ts';
-import { escaped, wholeNumber } from './query.ts';
-import { badRequest, notFound } from './refusals.ts';
+import { asksToWatch, escaped, wholeNumber } from './query.ts';
+import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 const visitor = 'system:anonymous';
 
@@ -21,6 +21,7 @@ export function ownComments(domain: string): ControllerDeclaration {
 
 async function listOwn(comments: DefinedType<Comment>, { query, user, pluginClient }: RouteRequest): Promise<RouteResponse> {
   if (user.name === visitor) throw new ClientError('a visitor has no comments', { reason: 'Forbidden', status: 403 });
+  if (asksToWatch(query['watch'])) throw watchNotServed();
   const page = wholeNumber(query['page'], 1, 0);
   const size = wholeNumber(query['size'], 0, 0);
   if (page === undefined || size === undefined) throw badRequest('page and size must be whole numbers of at least 0');

@@ -2,8 +2,8 @@ import {
   ClientError, type ClientPreconditions, type ControllerDeclaration, type RouteDeclaration, type RouteMethod, type RouteRequest, type RouteResponse, type TypeName,
 } from '../../src/plugin/plugin.ts';
 import { postName, type Post } from './post.ts';
-import { escaped, listOf, wholeNumber } from './query.ts';
-import { badRequest, notFound } from './refusals.ts';
+import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
+import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 /**
  * One's own posts (decision 6.9): read and written as the plugin itself, so that who may call it needs no right on all posts.
@@ -43,19 +43,8 @@ async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call:
   // What would change how a request is meant must not be passed over.
   const odd = ['dryRun', 'limit', 'continue'].find((parameter) => query[parameter] !== undefined);
   if (odd !== undefined) throw badRequest(`${odd} is not served here`);
-  try {
-    return await answer(call);
-  } catch (error) {
-    throw withoutHolder(error);
-  }
-}
-
-/** Which post holds a unique value is not for everybody to know. */
-function withoutHolder(error: unknown): unknown {
-  if (!(error instanceof ClientError) || error.reason !== 'UniqueValueTaken') return error;
-  const { reason, status } = error;
-  const detail = 'another post has this value';
-  return new ClientError(detail, { reason, status, errors: error.errors.map(({ pointer }) => ({ pointer, detail })) });
+  if (asksToWatch(query['watch'])) throw watchNotServed();
+  return answer(call);
 }
 
 async function listOwn({ request: { query, pluginClient }, type, owner }: OwnCall): Promise<RouteResponse> {

@@ -13,3 +13,9 @@ export function listOf(given: string | readonly string[] | undefined): readonly 
   if (given === undefined) return [];
   return typeof given === 'string' ? [given] : given;
 }
+
+/** Whether a list is asked to go on as a watch, as the generated APIs read the parameter. */
+export function asksToWatch(given: string | readonly string[] | undefined): boolean {
+  const [first] = listOf(given);
+  return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';
+}

@@ -133,3 +133,16 @@ t.test('moderators look through what waits and say what it is', async (t) => {
   await t.rejects(mod.client.patch(comments, 'one', { spec: { text: 'rewritten' } }), { name: 'ClientError', status: 403, reason: 'Forbidden' });
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
+
+t.test('a watch of one\'s own posts or comments is refused: a list would never go on', async (t) => {
+  const author = await (await started(t)).as('ann', { roles: ['post-author'] });
+  for (const plural of ['posts', 'comments']) {
+    for (const watch of ['true', '1', 'TRUE', '', 'true&watch=false']) {
+      const { status, body } = await answered(author, 'GET', `${own}/${plural}?watch=${watch}`);
+      t.match({ status, body }, { status: 400, body: { message: /^watch is not served here/u } }, `${plural} ${watch}`);
+    }
+    for (const query of ['', '?watch=false', '?watch=0', '?watch=False']) {
+      t.equal((await answered(author, 'GET', `${own}/${plural}${query}`)).status, 200, `${plural}${query}`);
+    }
+  }
+});
