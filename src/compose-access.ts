@@ -22,7 +22,8 @@ import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/plat
 import type { Clock } from './base/clock.ts';
 import { Slices } from './base/slices.ts';
 import { must } from './base/unreachable.ts';
-import { StartError, type Config } from './config.ts';
+import type { Config } from './config.ts';
+import { StartError } from './base/start-error.ts';
 import type { Execute } from './execute.ts';
 import { accountRoutes } from './http/account-routes.ts';
 import type { PlatformRoute } from './http/fixed-routes.ts';

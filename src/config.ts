@@ -13,6 +13,7 @@ import { parseEnv } from 'node:util';
 import { allowedHostProblem, isHostName } from './base/host-names.ts';
 import { parseByteCount } from './base/byte-count.ts';
 import { nameProblem, subdomainProblem } from './resource/names.ts';
+import { StartError } from './base/start-error.ts';
 
 /**
  * The environment, decoded once (decision 11.2). Nothing else reads a variable, and no part of the server sees one it did
@@ -55,17 +56,6 @@ export type LogLevel = (typeof logLevels)[number];
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type DecodedConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
-
-/** The server cannot start for a reason its operator can mend: `message` is for them, without a stack. */
-export class StartError extends Error {
-  readonly exitCode: number;
-
-  constructor(message: string, options: { readonly exitCode: number; readonly cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.name = 'StartError';
-    this.exitCode = options.exitCode;
-  }
-}
 
 /** The process's variables over those of `.env` in `folder`. A variable set to nothing counts as not set. */
 export function readEnvironment(folder: string, variables: Environment): Environment {

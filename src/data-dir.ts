@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from './config.ts';
+import { StartError } from './base/start-error.ts';
 
 /** Linux bounds a socket's path at 107 bytes; a longer DATA_DIR locks through a name derived from it. */
 const socketPathBytesMax = 100;

@@ -2,7 +2,8 @@ import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 
 import type { Clock } from './base/clock.ts';
-import { StartError, type Config } from './config.ts';
+import type { Config } from './config.ts';
+import { StartError } from './base/start-error.ts';
 import { acceptReportMs } from './limits/disk.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 

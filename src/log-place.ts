@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { decodeConfig, StartError, type Config, type Environment } from './config.ts';
+import { decodeConfig, type Config, type Environment } from './config.ts';
+import { StartError } from './base/start-error.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from './eventstore-url.ts';
 
 /** A log as an operator names it. `shown` stands for it in whatever is printed: an address may hold a password. */

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 
-import { systemClock } from './base/clock.ts';
+// Few and small files: modules are opened in parallel, and with few file descriptors these must load to report it.
 import type { LogCommands } from './cli/log-commands.ts';
-import { StartError } from './config.ts';
+import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
 import { resourceFailure } from './disk/resource-failure.ts';
 
@@ -22,6 +22,7 @@ async function main(args: readonly string[]): Promise<void> {
   // Who stops reading has read enough.
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
+  const { systemClock } = await import('./base/clock.ts');
   const { stdin, stdout, stderr, env } = process;
   const surroundings = { input: stdin, output: stdout, notes: stderr, variables: env, folder: process.cwd(), clock: systemClock };
   process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: version() });

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { StartError } from './config.ts';
+import { StartError } from './base/start-error.ts';
 
 /**
  * What LMDB's file begins with: two meta pages, of which the one with the higher transaction counts (`mdb.c`, MDB_meta, format

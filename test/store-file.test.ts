@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import t, { type Test } from 'tap';
 
-import { StartError } from '../src/config.ts';
+import { StartError } from '../src/base/start-error.ts';
 import { refuseDamagedFile } from '../src/store-file.ts';
 
 async function folder(t: Test): Promise<string> {

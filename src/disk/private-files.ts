@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
-import { StartError } from '../config.ts';
+import { StartError } from '../base/start-error.ts';
 
 /** What the server keeps in DATA_DIR. Anything else there is somebody else's. */
 const kept = ['log', 'read-models', 'packages', 'plugin-loads', 'admin-password', 'lock.sock'];

@@ -1,5 +1,5 @@
 import { showByteCount } from '../base/byte-count.ts';
-import { StartError } from '../config.ts';
+import { StartError } from '../base/start-error.ts';
 import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
 
 /** The machine lacks something that only its operator can give. */

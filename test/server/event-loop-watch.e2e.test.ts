@@ -74,7 +74,9 @@ t.test('who holds the event loop is named while it does and afterwards, wherever
     const longest = held?.heldMs ?? 0;
     t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
   }
-  t.equal(server.told(/event loop (is|was) held/u).length, 0, 'nothing is laid at the platform');
+  // A busy machine may hold the platform's own code as long: that is reported, too.
+  const platform = server.told(/^the event loop (is|was) held/u);
+  t.same(platform.filter(({ at = '' }) => at.includes('main.mjs')), [], 'nothing of the plugin is blamed on the platform');
   const metrics = await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text();
   t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));
   await passes(200);

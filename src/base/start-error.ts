@@ -1,0 +1,10 @@
+/** The server cannot start for a reason its operator can mend: `message` is for them, without a stack. */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, options: { readonly exitCode: number; readonly cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'StartError';
+    this.exitCode = options.exitCode;
+  }
+}
