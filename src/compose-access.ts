@@ -126,7 +126,7 @@ export function composeAccess(parts: AccessParts): Access {
         ...ports, domain, registry, refusals, verifyPassword: async (...given) => authenticator.verifyPassword(...given),
       }),
       ...tokenRoutes({ ...ports, domain, registry }),
-      ...permissionRoutes({ ...ports, domain, registry, permissions, elsewhere }),
+      ...permissionRoutes({ ...ports, domain, clock, registry, permissions, elsewhere }),
       ...reviewRoutes({ registry, permissions, authorize }),
     ],
     open: async () => {

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { Clock } from '../base/clock.ts';
+import { Slices } from '../base/slices.ts';
+import { inSlices, type Steps } from '../base/steps.ts';
 import type { Command, WriteContext } from '../command/command.ts';
 import type { Rejection } from '../command/rejection.ts';
 import type { Execute } from '../execute.ts';
@@ -11,7 +14,12 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import { storedObject } from '../resource/shown-object.ts';
 
 /** What replacing a user's bindings needs. `type` is RoleBinding. */
-export type BindingPorts = { readonly reader: ObjectReader; readonly execute: Execute; readonly type: ResourceType };
+export type BindingPorts = {
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly type: ResourceType;
+  readonly clock: Pick<Clock, 'monotonic'>;
+};
 
 export type BindingsReplaced = { readonly ok: true } | { readonly ok: false; readonly rejection: Rejection };
 
@@ -57,7 +65,8 @@ class Replacement {
   }
 
   async attempt(roles: readonly string[]): Promise<BindingsReplaced> {
-    const steps = this.#plan(roles);
+    const bindings = await inSlices(this.#bindings(), new Slices(this.#ports.clock));
+    const steps = this.#plan(roles, bindings);
     for (const dryRun of this.#context.dryRun ? [true] : [true, false]) {
       for (const step of steps) {
         const refused = await this.#execute(step, dryRun);
@@ -89,8 +98,7 @@ class Replacement {
   }
 
   /** Removals that need rights of their own, as they leave a binding to others, come before those that may take rights away. */
-  #plan(roles: readonly string[]): readonly Step[] {
-    const bindings = this.#bindings();
+  #plan(roles: readonly string[], bindings: readonly Binding[]): readonly Step[] {
     const bound = new Set(bindings.map(({ role }) => role));
     const wanted = new Set(roles);
     const superfluous = bindings.filter(({ role }) => !wanted.has(role)).map((binding) => this.#removal(binding));
@@ -101,17 +109,21 @@ class Replacement {
     ];
   }
 
-  /** Those that name the user and are not going away already. */
-  #bindings(): readonly Binding[] {
+  /** Those that name the user and are not going away already: a write to one that changes meanwhile is refused. */
+  *#bindings(): Steps<readonly Binding[]> {
     const { reader, type } = this.#ports;
     const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [this.#user] }], type.indexes);
     if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
-    const names = reader.names(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [], window: { kind: 'all' } });
-    return names.flatMap((name) => {
-      const stored = reader.get(type.key, name);
-      const binding = stored === undefined ? undefined : bindingOf(stored);
-      return binding?.subjects.some((subject) => this.#isUser(subject)) === true ? [binding] : [];
-    });
+    const found: Binding[] = [];
+    for (const page of reader.pages(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [] })) {
+      for (const name of page) {
+        const stored = reader.get(type.key, name);
+        const binding = stored === undefined ? undefined : bindingOf(stored);
+        if (binding?.subjects.some((subject) => this.#isUser(subject)) === true) found.push(binding);
+        yield;
+      }
+    }
+    return found;
   }
 
   #isUser(subject: JsonValue): boolean {

@@ -4,6 +4,7 @@ import type { PermissionReader } from '../auth/permission-reader.ts';
 import { roleBindingKey, roleKey, userKey } from '../auth/types/platform-types.ts';
 import { replaceBindings } from '../auth/user-bindings.ts';
 import type { Role } from '../access/role.ts';
+import type { Clock } from '../base/clock.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
 import type { TypeRegistry } from '../plugin/type-registry.ts';
@@ -20,6 +21,7 @@ import { readObject } from './read-object.ts';
 
 export type PermissionRoutesDependencies = {
   readonly domain: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
   readonly execute: Execute;
@@ -56,7 +58,7 @@ class PermissionRoutes {
   }
 
   async replace(exchange: Exchange, given: string): Promise<Answer> {
-    const { registry, reader, execute, permissions } = this.#dependencies;
+    const { registry, reader, execute, permissions, clock } = this.#dependencies;
     const roles = platformType(registry, roleKey);
     if (!roles.ok) return roles.answer;
     const bindings = platformType(registry, roleBindingKey);
@@ -74,7 +76,9 @@ class PermissionRoutes {
     await this.#learn(wanted);
     const violations = unassignable(wanted, permissions);
     if (violations.length > 0) return refusal(invalidBody('the assignment', violations));
-    const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, { ports: { reader, execute, type: bindings.type }, context: context.value }));
+    const ports = { reader, execute, type: bindings.type, clock };
+    const replace = { ports, context: context.value };
+    const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, replace));
     if (!replaced.ok) return refusal(problemOf(replaced.rejection, { kind: bindings.type.kind, name }));
     return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
   }

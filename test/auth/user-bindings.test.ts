@@ -23,7 +23,7 @@ const everything: ListQuery = { selection: { labels: [], fields: [] }, sort: [],
 const context: WriteContext = { cause: { actor: actorOf(platform), verb: 'create', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: platform };
 
 async function assign(access: Access, name: string, wanted: readonly string[], { execute = access.execute, ...changes }: Partial<WriteContext> & { readonly execute?: Execute } = {}): Promise<string> {
-  const ports = { reader: access.models, execute, type: access.type('rolebindings') };
+  const ports = { reader: access.models, execute, type: access.type('rolebindings'), clock: access.clock };
   const outcome = await access.settle(replaceBindings(name, wanted, { ports, context: { ...context, ...changes } }));
   return outcome.ok ? 'ok' : outcome.rejection.reason;
 }
