@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 
 import { noHashCost, Passwords } from '../../src/auth/password.ts';
+import { passwordHashesWaitingPerNetworkMax } from '../../src/limits/access.ts';
 import { adminAuthorization, startTestServer, testPassword } from '../support/start-server.ts';
 
 /** Hashes that wait for the test once it holds them, counted. */
@@ -123,6 +124,23 @@ t.test('a change of a password leaves the queue with its connection, and nothing
   const answer = await server.call('/api/v1alpha1/users/jane');
   const { metadata } = await answer.json() as { readonly metadata: { readonly version: number } };
   t.equal(metadata.version, 0);
+});
+
+t.test('a new password that finds too many waiting is 429, and nothing is written', async (t) => {
+  const { passwords, server, occupy } = await given(t);
+  const users = '/api/v1alpha1/users';
+  const make = async (name: string): Promise<Response> =>
+    server.call(users, { method: 'POST', body: { metadata: { name }, spec: { password: `a secret of ${name}` } } });
+  await occupy();
+  const names = Array.from({ length: passwordHashesWaitingPerNetworkMax }, (_, place) => `user${String(place)}`);
+  const made = names.map(make);
+  await passwords.waiting(names.length);
+  const refused = await make('late');
+  t.match([refused.status, Number(refused.headers.get('retry-after')) >= 1], [429, true]);
+  t.match(await refused.json(), { message: /too many passwords are being hashed/u });
+  passwords.release();
+  t.strictSame(new Set((await Promise.all(made)).map(({ status }) => status)), new Set([201]));
+  t.equal((await server.call(`${users}/late`)).status, 404);
 });
 
 t.test('equal log-ins at once are one hash, and each is a session', async (t) => {
