@@ -1,14 +1,15 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
 import { logPosition, streamRevision } from '../src/log/log.ts';
 import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
+import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 
 /**
  * The read models' LMDB environment. It is written by `transactionSync` alone, unflushed: a crash of the process loses
- * nothing, as the kernel holds the pages, and a crash of the machine is recognised by its boot id, after which the tables
- * are thrown away and rebuilt from the log (consistency protocol, 2).
+ * nothing, as the kernel holds the pages; after a crash of the machine the tables are thrown away and rebuilt from the log
+ * (consistency protocol, 2; `lmdb-use.ts`).
  */
 
 /** How far the tables have folded which log. */
@@ -39,8 +40,6 @@ export type Writer = {
 
 export type PrepareTables = (files: { readonly data: string; readonly lock: string; readonly isFolder: boolean }) => void;
 
-const tablesFormat = 3;
-
 export class LmdbTables {
   readonly #dir: string;
   readonly #root: RootDatabase;
@@ -61,8 +60,9 @@ export class LmdbTables {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!isTrustworthy(dir)) discard(dir);
     this.#dir = dir;
-    prepare({ data: join(dir, 'tables.mdb'), lock: join(dir, 'tables.mdb-lock'), isFolder: false });
-    this.#root = open({ path: join(dir, 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 6, maxReaders: 1024, encoding: 'binary' });
+    const path = join(dir, tablesFile);
+    prepare({ data: path, lock: `${path}-lock`, isFolder: false });
+    this.#root = open({ path, noSubdir: true, noSync: true, maxDbs: 6, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };
     this.#scans = this.#root.openDB(shared);
@@ -158,7 +158,7 @@ export class LmdbTables {
   /** Flushes, so that the tables can be trusted even by another boot. */
   async close(): Promise<void> {
     await this.#root.close();
-    const file = openSync(join(this.#dir, 'tables.mdb'), 'r+');
+    const file = openSync(join(this.#dir, tablesFile), 'r+');
     fsyncSync(file);
     closeSync(file);
     markUse(this.#dir, { clean: true });
@@ -225,37 +225,4 @@ function decodeCheckpoint(text: unknown): Checkpoint {
     throw new Error('the read models\' checkpoint does not decode');
   }
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    // No such file beside Linux: every unclean end then counts as a crash of the machine.
-    return 'unknown';
-  }
-}
-
-function isTrustworthy(dir: string): boolean {
-  try {
-    const mark: unknown = JSON.parse(readFileSync(join(dir, 'use.json'), 'utf8'));
-    if (typeof mark !== 'object' || mark === null) return false;
-    const { format, clean, boot } = mark as Record<string, unknown>;
-    return format === tablesFormat && (clean === true || (boot === bootId() && boot !== 'unknown'));
-  } catch {
-    return false;
-  }
-}
-
-function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // A full disk leaves the mark as it was, and not an empty one that has the tables rebuilt.
-  const next = join(dir, 'use.json.next');
-  writeFileSync(next, JSON.stringify({ format: tablesFormat, clean, boot: bootId() }), { flush: true, mode: 0o600 });
-  renameSync(next, join(dir, 'use.json'));
-}
-
-/** Throws the read models away: they are rebuilt from the log. */
-export function discard(dir: string): void {
-  rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
 }

@@ -1,0 +1,82 @@
+/** Which tables are trusted: those of an unclean end where they lie, and copies of those that were closed in order. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, linkSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import t, { type Test } from 'tap';
+
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+
+const childPath = fileURLToPath(new URL('tables-child.js', import.meta.url));
+
+type Running = { readonly folder: string; readonly dir: string; readonly child: ChildProcess };
+
+/** Tables that another process has open and writes. */
+async function running(t: Test): Promise<Running> {
+  const folder = t.testdir();
+  const dir = join(folder, 'tables');
+  const child = spawn(process.execPath, [childPath, dir], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => { child.kill('SIGKILL'); });
+  await once(child.stdout, 'data');
+  return { folder, dir, child };
+}
+
+async function end({ child }: Running, how: 'killed' | 'closed'): Promise<void> {
+  const ended = once(child, 'exit');
+  if (how === 'killed') child.kill('SIGKILL');
+  else child.stdin?.end();
+  await ended;
+}
+
+/** The events that the tables say they have folded; undefined where they were thrown away. */
+async function folded(dir: string): Promise<number | undefined> {
+  const tables = new LmdbTables(dir);
+  const { events } = tables.checkpoint() ?? {};
+  await tables.close();
+  return events;
+}
+
+function copied({ folder, dir }: Running, name: string): string {
+  const copy = join(folder, name);
+  cpSync(dir, copy, { recursive: true, preserveTimestamps: true });
+  return copy;
+}
+
+t.test('tables of a killed process are trusted where they lie, and where they were moved to', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'killed');
+  const moved = join(tables.folder, 'moved');
+  renameSync(tables.dir, moved);
+  t.ok(await folded(moved));
+});
+
+t.test('a copy of tables that are open is not trusted, whoever still runs', async (t) => {
+  const tables = await running(t);
+  const copies = ['at once', 'while it is killed', 'later'].map((name) => copied(tables, name));
+  t.equal(await folded(copies[0]!), undefined);
+  await end(tables, 'killed');
+  t.equal(await folded(copies[1]!), undefined);
+  t.ok(await folded(tables.dir));
+  t.equal(await folded(copies[2]!), undefined);
+  t.equal(await folded(copied(tables, 'of a clean end')), await folded(tables.dir), 'it was closed in order meanwhile');
+});
+
+t.test('another name of the very file is not trusted while its process runs, and nothing is taken from that', async (t) => {
+  const tables = await running(t);
+  const linked = join(tables.folder, 'linked');
+  mkdirSync(linked);
+  for (const file of readdirSync(tables.dir)) linkSync(join(tables.dir, file), join(linked, file));
+  t.equal(await folded(linked), undefined);
+  await end(tables, 'closed');
+  t.ok(await folded(tables.dir));
+});
+
+t.test('copies of tables that were closed in order are trusted, one after the other', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'closed');
+  const events = await folded(tables.dir);
+  t.ok(events);
+  for (const name of ['first', 'second']) t.equal(await folded(copied(tables, name)), events);
+});
