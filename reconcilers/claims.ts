@@ -2,7 +2,7 @@ import { delay, type Clock } from '../src/base/clock.ts';
 import { claimPendingWaitMs } from '../src/limits/writes.ts';
 import { decodeEvent } from '../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type LogPosition, type StreamName, type StreamRevision } from '../src/log/log.ts';
-import type { Change, ChangeFeed } from '../src/read/objects.ts';
+import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { HeldValue } from '../src/command/event.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import { valuesLetGo } from '../src/resource/index-definition.ts';
@@ -23,6 +23,7 @@ import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './pla
  */
 export type ClaimsDependencies = {
   readonly changes: ChangeFeed;
+  readonly reader: Pick<ObjectReader, 'position'>;
   readonly log: Pick<EventLog, 'readAll'>;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
@@ -118,12 +119,16 @@ export class Claims {
 
   /** All claims at first, later those that were made since: one that nothing came of is told by no change of an object. */
   async #sweepAgain(signal: AbortSignal): Promise<void> {
-    const { clock, onError } = this.#dependencies;
+    const { clock, onError, reader } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
+      // What is folded is in the log, and all claims before it are read now, if there are any. An event that was folded stands
+      // for ever, which the last one of the log need not.
+      const folded = reader.position();
       try {
         for await (const position of this.#lookThrough(after, signal)) after = position;
+        if (folded > after) after = folded;
       } catch (error) {
         if (!isOver()) onError(error, '');
       }

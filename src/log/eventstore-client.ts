@@ -12,7 +12,6 @@ import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
 import { logCloseMs } from './eventstore-limits.ts';
-import { streamPrefix } from './eventstore-record.ts';
 import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from './log.ts';
 
@@ -60,11 +59,11 @@ export class LogClient extends EventStoreDBClient {
   }
 
   /**
-   * Subscribes to our streams' events behind a position. `attach` gets the call in the turn it is made, as a call that
-   * fails at once has failed before whoever waits for it goes on.
+   * Subscribes to the events behind a position of streams whose names begin with one of the prefixes. `attach` gets the
+   * call in the turn it is made, as a call that fails at once has failed before whoever waits for it goes on.
    */
-  async subscribe(after: bigint | 'start', attach: (call: SubscriptionCall) => void): Promise<void> {
-    const request = subscriptionRequest(after);
+  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall) => void): Promise<void> {
+    const request = subscriptionRequest(after, prefixes);
     await this.GRPCStreamCreator(StreamsClient, 'subscribe', (client) => {
       const call = client.makeServerStreamRequest(StreamsService.read.path, StreamsService.read.requestSerialize, decodeAnswer, request,
         ...this.callArguments({}, { deadline: Infinity }));
@@ -95,7 +94,7 @@ export class LogClient extends EventStoreDBClient {
   }
 }
 
-function subscriptionRequest(after: bigint | 'start'): streams.ReadReq {
+function subscriptionRequest(after: bigint | 'start', prefixes: readonly string[]): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
   if (after === 'start') {
     all.setStart(new shared.Empty());
@@ -106,7 +105,7 @@ function subscriptionRequest(after: bigint | 'start'): streams.ReadReq {
     all.setPosition(position);
   }
   const expression = new streams.ReadReq.Options.FilterOptions.Expression();
-  expression.setPrefixList([streamPrefix]);
+  expression.setPrefixList([...prefixes]);
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());

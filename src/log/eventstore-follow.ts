@@ -6,10 +6,10 @@ import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
 import type { Reads } from './eventstore-reads.ts';
-import { storedRecord } from './eventstore-record.ts';
+import { storedRecord, streamPrefix } from './eventstore-record.ts';
 import { Batches, LiveSubscription } from './eventstore-subscription.ts';
 import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from './log.ts';
-import type { CategoryFilter, LogPosition, RecordedEvent } from './log.ts';
+import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from './log.ts';
 
 export type FollowContext = {
   readonly client: () => LogClient;
@@ -23,10 +23,12 @@ export type FollowContext = {
 
 export type FollowPlan = {
   readonly after: LogPosition;
-  /** Read to here and end; undefined: follow the log. Our log has an event at it or behind it. */
+  /** Read to here and end; undefined: follow the log. */
   readonly until: LogPosition | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
+  /** With `until`: a stream that has an event at it or behind it, so that the server sends one that says it is reached. */
+  readonly endsIn?: StreamName;
 };
 
 /** One way of reading for catch-up and live: subscriptions, one after the other, each from where the last one got to. */
@@ -54,8 +56,9 @@ class Reader {
   constructor(context: FollowContext, plan: FollowPlan) {
     this.#context = context;
     this.#plan = plan;
-    this.#batches = new Batches(plan.after, categoryTest(plan.categories));
-    this.follower = { seen: plan.after };
+    const wanted = categoryTest(plan.categories);
+    this.#batches = new Batches(plan.after, wanted);
+    this.follower = { seen: plan.after, wants: wanted };
   }
 
   mayGoOn(): boolean {
@@ -110,7 +113,8 @@ class Reader {
     if (this.#began) this.#context.onResubscribed();
     this.#began = true;
     this.#batches.restart();
-    const subscription = new LiveSubscription(client(), this.#batches.seen, () => { contact.worked(); });
+    const subscribed = { after: this.#batches.seen, prefixes: prefixesOf(this.#plan) };
+    const subscription = new LiveSubscription(client(), subscribed, () => { contact.worked(); });
     const stir = (): void => { subscription.stir(); };
     this.#plan.signal?.addEventListener('abort', stir);
     closing.addEventListener('abort', stir);
@@ -191,3 +195,9 @@ function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
   const prefixes = categories.map((category) => `${category}:`);
   return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
 }
+/** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */
+function prefixesOf({ categories, endsIn }: FollowPlan): readonly string[] {
+  if (categories === undefined) return [streamPrefix];
+  return [...categories.map((category) => `${streamPrefix}${category}:`), ...endsIn === undefined ? [] : [streamPrefix + endsIn]];
+}
+

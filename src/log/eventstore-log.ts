@@ -14,6 +14,7 @@ import type { FollowContext } from './eventstore-follow.ts';
 import { leaseEventsMax, logLookUpsMax } from './eventstore-limits.ts';
 import { OwnEvents } from './eventstore-own.ts';
 import { Reads } from './eventstore-reads.ts';
+import type { LogEnd } from './eventstore-reads.ts';
 import { driverEvents, driverStream } from './eventstore-record.ts';
 import { LogRefusedError, UnknownPositionError, logPosition, streamRevision } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
@@ -210,18 +211,19 @@ class EventStoreLog implements EventLog {
   }
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
-    const head = this.head();
+    const end = this.#end();
     // It may be iterated later, or never.
-    head.catch(() => undefined);
-    return this.#readTo(options, head);
+    end.catch(() => undefined);
+    return this.#readTo(options, end);
   }
 
-  async *#readTo(options: SubscribeOptions & { readonly until?: LogPosition }, asked: Promise<LogPosition>): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  async *#readTo(options: SubscribeOptions & { readonly until?: LogPosition }, asked: Promise<LogEnd>): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const { after, signal, categories } = options;
     if (signal?.aborted === true) return;
-    const head = await asked;
+    const { position: head, stream } = await asked;
     const until = options.until !== undefined && options.until < head ? options.until : head;
-    if (after < until) yield* follow(this.#context, { after, until, categories, signal });
+    const endsIn = stream === undefined ? {} : { endsIn: stream };
+    if (after < until) yield* follow(this.#context, { after, until, ...endsIn, categories, signal });
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
@@ -233,7 +235,11 @@ class EventStoreLog implements EventLog {
   }
 
   async head(): Promise<LogPosition> {
-    return this.#open().head();
+    return (await this.#end()).position;
+  }
+
+  async #end(): Promise<LogEnd> {
+    return this.#open().end();
   }
 
   async identity(): Promise<string> {

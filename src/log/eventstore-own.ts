@@ -1,8 +1,8 @@
 import { logRecentBytesMax, logRecentEventsMax } from '../limits/log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';
 
-/** A subscriber: all that is known of it is the last position it has seen. */
-export type Follower = { seen: LogPosition };
+/** A subscriber: the last position it has seen, and which streams' events it gets at all. */
+export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
 
 type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; position: LogPosition | undefined };
 
@@ -25,7 +25,7 @@ export class OwnEvents {
   }
 
   remember(stream: StreamName, events: readonly ProposedEvent[]): void {
-    if (this.#followers.size === 0) return;
+    if (!this.#isWanted(stream)) return;
     for (const { id, data, metadata } of events) {
       if (this.#events.has(id)) continue;
       this.#events.set(id, { stream, data, metadata, position: undefined });
@@ -49,10 +49,8 @@ export class OwnEvents {
 
   /** Drops, oldest first, what every subscriber has seen: events that are kept longer only cost the collector. */
   trim(): void {
-    let seen: LogPosition | undefined;
-    for (const follower of this.#followers) if (seen === undefined || follower.seen < seen) seen = follower.seen;
-    for (const [id, { position }] of this.#events) {
-      if (position === undefined || seen === undefined || position > seen) return;
+    for (const [id, { stream, position }] of this.#events) {
+      if (position === undefined || this.#isWanted(stream, position)) return;
       this.#drop(id);
     }
   }
@@ -63,6 +61,12 @@ export class OwnEvents {
       return;
     }
   }
+  /** Whether a subscriber is still to get an event of this stream: with a position, one that it has not seen. */
+  #isWanted(stream: StreamName, position?: LogPosition): boolean {
+    for (const { seen, wants } of this.#followers) if ((position === undefined || seen < position) && wants(stream)) return true;
+    return false;
+  }
+
 
   #drop(id: string): void {
     const own = this.#events.get(id);

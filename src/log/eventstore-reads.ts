@@ -20,10 +20,15 @@ export type ReadContext = { readonly client: () => LogClient; readonly clock: Cl
 export type Standing = RecordedEvent | 'later' | 'end';
 
 /** Answers that end: each is one call of the driver, within a time limit, asked again a few times while the server is away. */
+/** Our last event's position and stream. */
+export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
+
+const emptyLog: LogEnd = { position: logStart };
+
 export class Reads {
   readonly #context: ReadContext;
   /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
-  #found: LogPosition = logStart;
+  #found: LogEnd = emptyLog;
   #scanned = -1n;
 
   constructor(context: ReadContext) {
@@ -50,10 +55,10 @@ export class Reads {
   }
 
   /**
-   * The position of our last event. The server can filter a subscription but not a read, so $all is read backward to the
+   * Where our last event stands. The server can filter a subscription but not a read, so $all is read backward to the
    * first one of ours, or to where the last search began: others' events in between are looked at once.
    */
-  async head(): Promise<LogPosition> {
+  async end(): Promise<LogEnd> {
     let end: bigint | undefined;
     let from: { readonly commit: bigint; readonly prepare: bigint } | 'end' = 'end';
     for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {
@@ -63,7 +68,7 @@ export class Reads {
         if (end < this.#scanned) this.#forget();
       }
       const found = firstOfOurs(page);
-      if (found !== undefined) return this.#remember(end, found.position);
+      if (found !== undefined) return this.#remember(end, found);
       const oldest = page.at(-1)?.position;
       if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
       from = oldest;
@@ -78,12 +83,12 @@ export class Reads {
   /** The log is shorter than it was: what was found may stand there no more. */
   #forget(): void {
     this.#scanned = -1n;
-    this.#found = logStart;
+    this.#found = emptyLog;
   }
 
-  #remember(end: bigint, found: LogPosition): LogPosition {
+  #remember(end: bigint, { position, stream }: LogEnd): LogEnd {
     if (end > this.#scanned) this.#scanned = end;
-    if (found > this.#found) this.#found = found;
+    if (position > this.#found.position) this.#found = { position, stream };
     return this.#found;
   }
 

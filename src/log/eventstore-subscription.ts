@@ -10,6 +10,9 @@ import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent } from './log.ts';
 
+/** Events behind `after`, of streams whose names on the server begin with one of `prefixes`. */
+export type Subscribed = { readonly after: LogPosition; readonly prefixes: readonly string[] };
+
 /** One subscription: events are taken from it at the reader's pace, and what is not taken stays on the server. */
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
@@ -25,9 +28,9 @@ export class LiveSubscription {
   /** Something may have come since the last wait. */
   #stirred = false;
 
-  constructor(client: LogClient, after: LogPosition, onConfirmed: () => void) {
+  constructor(client: LogClient, { after, prefixes }: Subscribed, onConfirmed: () => void) {
     this.#onConfirmed = onConfirmed;
-    client.subscribe(after === logStart ? 'start' : after - 1n, (call) => { this.#attach(call); })
+    client.subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call) => { this.#attach(call); })
       .catch((error: unknown) => { this.#end(error instanceof Error ? error : new Error('the driver failed without an error')); });
   }
 

@@ -4,7 +4,8 @@ import { test, type Test } from 'tap';
 import { claimStream, claimValue } from '../../src/claims.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
-import { streamName, type StreamName } from '../../src/log/log.ts';
+import { logStart, streamName, type StreamName } from '../../src/log/log.ts';
+import { claimSweepMs } from '../../reconcilers/platform-limits.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { body } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
@@ -136,4 +137,34 @@ test('an append that lands while its fence is decided counts, and keeps the valu
   t.equal(await standing(stage, claim), 'ValueClaimed');
   t.same(await stage.history('widgets', 'ghost'), ['ObjectCreated']);
   t.equal(verdict(await create(stage, 'b', 's1')), 'unique-value-taken');
+});
+
+test('what was looked through once is not read again, claims or none', async (t) => {
+  const stage = await opened(t);
+  const { log, models } = stage.access;
+  const asked: { readonly after: bigint; readonly events: number }[] = [];
+  const readAll = log.readAll.bind(log);
+  log.readAll = async function* counted(options) {
+    let events = 0;
+    for await (const batch of readAll({ after: options.after })) events += batch.length;
+    asked.push({ after: options.after, events });
+    yield* readAll(options);
+  };
+  stage.lead(['claims']);
+  await stage.settle();
+  const begun = models.position();
+  // None of these claims anything.
+  for (let change = 0; change < 5; change += 1) shown(await stage.as().patch('widgets', 'a', { spec: { title: `T${String(change)}` } }));
+  const sweeps = 4;
+  for (let sweep = 1; sweep < sweeps; sweep += 1) await stage.pass(claimSweepMs, 60_000);
+  const [first, second, ...later] = asked;
+  t.equal(first?.after, logStart);
+  t.ok(first!.events > 0);
+  t.same(second, { after: begun, events: 5 }, 'not from the last claim, which lies further back');
+  t.same(later, later.map(() => ({ after: models.position(), events: 0 })));
+  t.ok(later.length > 0);
+  const claim = await abandoned(stage, 'ghost');
+  await stage.pass(claimSweepMs + 3 * claimPendingWaitMs, 1_000);
+  t.equal(await standing(stage, claim), 'ValueReleased', 'what was claimed since is found');
+  t.same(stage.errors, []);
 });

@@ -44,6 +44,8 @@ export type ReadFault =
 export type Faults = {
   append: ((asked: AppendAsked) => AppendFault | undefined) | undefined;
   read: ((asked: ReadAsked) => ReadFault | undefined) | undefined;
+  /** Called for each event that a reader of the whole log is sent: what it costs it. */
+  sent: ((stream: string) => void) | undefined;
   /** A subscription that is live and this many events behind its reader is dropped. */
   liveLagMax: number;
   /** Conflicts are answered at once, though what the writer lost to may not be readable yet. */
@@ -53,7 +55,7 @@ export type Faults = {
 };
 
 export function noFaults(): Faults {
-  return { append: undefined, read: undefined, liveLagMax: 4_096, earlyConflicts: false, stalled: false };
+  return { append: undefined, read: undefined, sent: undefined, liveLagMax: 4_096, earlyConflicts: false, stalled: false };
 }
 
 /** How a server refuses that has just been started, in the order in which it happens. */

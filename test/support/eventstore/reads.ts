@@ -106,7 +106,8 @@ export class Reader {
     return this.#ended;
   }
 
-  async #event({ response }: StoredEvent): Promise<boolean> {
+  async #event({ response, stream }: StoredEvent): Promise<boolean> {
+    if (this.#options.hasAll()) this.#faults.sent?.(stream);
     if (this.#fault?.kind === 'cut' && this.#sent >= this.#fault.afterEvents) {
       const { refusal } = this.#fault;
       if (refusal !== undefined) throw new CallFailure(refusal.code, refusal.details, refusal.metadata);
