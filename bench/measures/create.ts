@@ -1,5 +1,6 @@
 import { koaEcho } from '../baselines/baseline.ts';
 import type { Bench, Measure } from '../bench.ts';
+import { withEarlier } from '../earlier.ts';
 import type { LoadResult } from '../load/http-load.ts';
 import type { Result } from '../result.ts';
 import { compare, median } from '../rounds.ts';
@@ -19,27 +20,57 @@ export const create: Measure = {
 async function measure(bench: Bench, connections: number): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async (subject) => {
     const requests = bench.scaled(20_000);
-    const request = createRequest('c');
+    const creates = new Creates(bench, subject, connections, requests);
     const baseline = await koaEcho();
-    const cpu: number[] = [];
-    let first = 0;
-    const loadSubject = async (): Promise<number> => {
-      const { result, cpuSeconds } = await loadWithUsage(bench, subject, { request, connections, requests, first });
-      first = result.next;
-      cpu.push(cpuSeconds / requests * 1_000);
+    const loadBaseline = async (): Promise<number> => {
+      const result = await bench.loader.http({
+        url: baseline.url, request: createRequest('c'), connections, status: 201, warmUp, requests,
+      });
       return result.perSecond;
     };
-    const loadBaseline = async (): Promise<number> => (await bench.loader.http({ url: baseline.url, request, connections, status: 201, warmUp, requests })).perSecond;
-    const comparison = await compare(bench.rounds, loadBaseline, loadSubject);
+    const comparison = await compare(bench.rounds, loadBaseline, creates.load);
     baseline.close();
-    await expectTotal(subject.url, first);
+    const cpu = creates.cpu();
     const name = `POST create, ${connections.toString()} connections`;
+    const against = await withEarlier(bench, name, {
+      earlier: (earlier) => Promise.resolve(new Creates(bench, earlier, connections, requests).load),
+      present: creates.load,
+    });
+    await expectTotal(subject.url, creates.made);
     return [
       { measure: name, unit: '/s', ...comparison, floor: 0.7 },
-      // The first round warms up and does not count here either.
-      { measure: `${name}: CPU`, value: median(cpu.slice(1)), unit: 's per 1,000', floor: 0.26, bound: 'value at most', note: 'all threads of the server' },
+      { measure: `${name}: CPU`, value: cpu, unit: 's per 1,000', floor: 0.26, bound: 'value at most', note: 'all threads of the server' },
+      ...against,
     ];
   });
+}
+
+/** Creates on one server, round after round, each of another name. */
+class Creates {
+  made = 0;
+  readonly #bench: Bench;
+  readonly #subject: Subject;
+  readonly #plan: { readonly connections: number; readonly requests: number };
+  readonly #cpu: number[] = [];
+
+  constructor(bench: Bench, subject: Subject, connections: number, requests: number) {
+    this.#bench = bench;
+    this.#subject = subject;
+    this.#plan = { connections, requests };
+  }
+
+  readonly load = async (): Promise<number> => {
+    const plan = { ...this.#plan, request: createRequest('c'), first: this.made };
+    const { result, cpuSeconds } = await loadWithUsage(this.#bench, this.#subject, plan);
+    this.made = result.next;
+    this.#cpu.push(cpuSeconds / this.#plan.requests * 1_000);
+    return result.perSecond;
+  };
+
+  /** Seconds of processor time for 1,000, of all threads. The first round warms up and does not count. */
+  cpu(): number {
+    return median(this.#cpu.slice(1));
+  }
 }
 
 async function loadWithUsage(bench: Bench, subject: Subject, plan: { request: ReturnType<typeof createRequest>; connections: number; requests: number; first: number }): Promise<{ readonly result: LoadResult; readonly cpuSeconds: number }> {

@@ -1,17 +1,19 @@
 import { koaFixed } from '../baselines/baseline.ts';
 import type { Measure } from '../bench.ts';
+import { withEarlier } from '../earlier.ts';
 import type { RequestTemplate } from '../load/template.ts';
 import { compare } from '../rounds.ts';
 import { expect, send } from '../subject/client.ts';
 import { headers } from '../subject/server.ts';
 import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
-/** GET of one object over 64 connections, against Koa sending the same bytes. */
+/** GET of one object over 64 connections, against Koa sending the same bytes, and against another build by `--before DIR`. */
 export const getOne: Measure = {
   name: 'get-one',
   run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const path = `${widgetsPath}/measured`;
-    await send(url, 'POST', widgetsPath, widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' }));
+    const widget = widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' });
+    await send(url, 'POST', widgetsPath, widget);
     const bytes = await send(url, 'GET', path);
     const baseline = await koaFixed(bytes);
     const request: RequestTemplate = { method: 'GET', path, headers };
@@ -23,6 +25,16 @@ export const getOne: Measure = {
     };
     const comparison = await compare(bench.rounds, () => load(baseline.url), () => load(url));
     baseline.close();
-    return [{ measure: 'GET one object, 64 connections', unit: '/s', ...comparison, floor: 0.8, note: `${bytes.length.toString()} bytes` }];
+    const name = 'GET one object, 64 connections';
+    return [
+      { measure: name, unit: '/s', ...comparison, floor: 0.8, note: `${bytes.length.toString()} bytes` },
+      ...await withEarlier(bench, name, {
+        earlier: async (earlier) => {
+          await send(earlier.url, 'POST', widgetsPath, widget);
+          return async () => load(earlier.url);
+        },
+        present: async () => load(url),
+      }),
+    ];
   }),
 };

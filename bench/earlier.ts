@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+
+import type { Bench } from './bench.ts';
+import type { Result } from './result.ts';
+import { compare } from './rounds.ts';
+import { startSubject, type Subject } from './subject/server.ts';
+
+/** No change may make a hot path slower than this share of the build before it. */
+const floor = 0.97;
+
+type Loads = {
+  /** Prepares the earlier build, and returns one round of load on it: its rate. */
+  readonly earlier: (subject: Subject) => Promise<() => Promise<number>>;
+  readonly present: () => Promise<number>;
+};
+
+/** The rate of this build against that of the build that `--before DIR` names, by turns; nothing without that option. */
+export async function withEarlier(bench: Bench, measure: string, loads: Loads): Promise<readonly Result[]> {
+  if (bench.before === undefined) return [];
+  const subject = await startSubject(bench.newDataDir(), { program: join(bench.before, 'dist/src/main.js') });
+  try {
+    const comparison = await compare(bench.rounds, await loads.earlier(subject), loads.present);
+    return [{ measure: `${measure}, against the build before`, unit: '/s', ...comparison, floor }];
+  } finally {
+    await subject.stop();
+  }
+}
