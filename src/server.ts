@@ -121,7 +121,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const http = createHttpServer({
     ...core.edge, allowedHosts: config.allowedHosts, registry, reader: models, feed: models, execute: core.execute, memory: core.memory, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
     senderOf: createSenderOf(config.trustedProxies), refusals: access.refusals,
-    authenticate: (authorization, from, cookie) => authenticator.authenticate({ ...from, authorization, cookie }),
+    authenticate: (shown) => authenticator.authenticate(shown),
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 

@@ -76,9 +76,10 @@ export class Authenticator {
   }
 
   /** Answers at once where it can: only what is not remembered is waited for. */
-  authenticate({ authorization, cookie, address, gone }: Shown): Authenticated | Promise<Authenticated> {
-    if (authorization !== undefined) return this.#recognizeHeader(authorization, { address, gone });
-    const [session, ...others] = sessionCookiesOf(cookie);
+  authenticate(shown: Shown): Authenticated | Promise<Authenticated> {
+    const { authorization, address, gone } = shown;
+    if (authorization !== undefined) return this.#recognizeHeader(authorization, shown);
+    const [session, ...others] = sessionCookiesOf(shown.cookie);
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
     const key = this.#keyOf(`cookie ${session}`);
@@ -103,10 +104,15 @@ export class Authenticator {
    * A pair counts for the address that it was verified from: from another one a guess that is refused must not differ
    * from one that is right.
    */
-  #recognizeHeader(authorization: string, { address, gone }: From): Authenticated | Promise<Authenticated> {
-    const isBearer = authorization.startsWith('Bearer ');
-    const key = this.#keyOf(isBearer ? `header ${authorization}` : `header ${address} ${authorization}`);
-    return this.#recall(key) ?? this.#ask({
+  #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
+    const shown = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
+    const key = this.#keyOf(`${shown} ${authorization}`);
+    return this.#recall(key) ?? this.#askHeader(key, authorization, from);
+  }
+
+  /** Apart from what every request passes through, which makes no closures this way. */
+  async #askHeader(key: string, authorization: string, { address, gone }: From): Promise<Authenticated> {
+    return this.#ask({
       key, address, gone,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
       // Another spelling of what is remembered would only take the place of somebody else's.

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 
 import type { Authenticated } from '../auth/authenticated.ts';
-import type { From } from '../auth/authenticator.ts';
+import type { Shown } from '../auth/authenticator.ts';
 import { basicPair } from '../auth/basic-pair.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
@@ -30,10 +30,8 @@ import { send, type Edge, type Recipient } from './send.ts';
 import type { SenderOf } from './sender.ts';
 import type { WatchEndpoints } from './watching.ts';
 
-/** From the headers `Authorization` and `Cookie`; the latter counts only where there is none of the former. */
-export type Authenticate = (
-  authorization: string | undefined, from: From, cookie: string | undefined,
-) => Authenticated | Promise<Authenticated>;
+/** The cookie counts only where there is no `Authorization`. */
+export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;
 
 export type AppDependencies = Edge & {
   readonly senderOf: SenderOf;
@@ -174,9 +172,9 @@ export class App {
 
   #authenticate({ req, res }: Recipient, info: Request, { address }: Sender): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
-    const from = { address, gone: () => goneSignal(res) };
     // Whoever logs in may hold the cookie of a session that has ended, and brings what is better.
-    return this.#dependencies.authenticate(authorization, from, isLogIn(info) ? undefined : cookie);
+    const counted = isLogIn(info) ? undefined : cookie;
+    return this.#dependencies.authenticate({ authorization, cookie: counted, address, gone: () => goneSignal(res) });
   }
 
   /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */

@@ -18,7 +18,7 @@ const registry = new TypeRegistry();
 const users = access.type('users');
 const edge = await startEdge({
   registry, reader: access.models, feed: access.models, execute: access.execute,
-  authenticate: (authorization) => ({ ok: true, subject: authorization === 'carol' ? carol : access.user('alice') }),
+  authenticate: ({ authorization }) => ({ ok: true, subject: authorization === 'carol' ? carol : access.user('alice') }),
   authorize: () => ({ allowed: true }),
   platformRoutes: accountRoutes({ domain: 'svc.run', registry, reader: access.models, execute: access.execute, refusals: { logInFailed: () => undefined }, verifyPassword: async () => Promise.resolve(verified) }),
 });

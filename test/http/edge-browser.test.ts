@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { test, type Test } from 'tap';
 
 import { undecided, unauthorized, type Authenticated } from '../../src/auth/authenticated.ts';
+import type { Shown } from '../../src/auth/authenticator.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import { jsonAnswer } from '../../src/http/answer.ts';
 import { csrfTokenOf } from '../../src/auth/session-cookie.ts';
@@ -14,7 +15,7 @@ const session: Subject = { kind: 'user', name: 'jane', credential: { kind: 'sess
 const cookie = 'ledgerplane_session=good';
 
 /** `Authorization: admin` is the administrator, the cookie `good` a session, any other a dead one. */
-function authenticate(authorization: string | undefined, _from: unknown, shown: string | undefined): Authenticated {
+function authenticate({ authorization, cookie: shown }: Shown): Authenticated {
   if (authorization === 'admin') return { ok: true, subject: administrator };
   if (authorization === 'later') return undecided;
   if (authorization !== undefined) return unauthorized('wrong');

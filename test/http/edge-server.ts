@@ -48,7 +48,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock) }),
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]), refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
-    authenticate: (authorization): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
+    authenticate: ({ authorization }): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
     authorize, platformRoutes: [],
     watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
     readiness: () => [],

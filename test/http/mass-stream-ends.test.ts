@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 
 import type { Authenticated } from '../../src/auth/authenticated.ts';
+import type { Shown } from '../../src/auth/authenticator.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import { watchTurnMs } from '../../src/limits/watches.ts';
 import type { PluginSocket, ServerSentEvent } from '../../src/plugin/plugin.ts';
@@ -12,7 +13,7 @@ import { startEdge } from './edge-server.ts';
 const base = '/apis/api.example.com/v1';
 const count = 300;
 
-const named = (authorization: string | undefined): Authenticated =>
+const named = ({ authorization }: Shown): Authenticated =>
   ({ ok: true, subject: { kind: 'user', name: authorization ?? '', credential: { kind: 'password', uid: 'u' } } });
 
 /** Sends to all who are there, as a plugin that has something to say does. */

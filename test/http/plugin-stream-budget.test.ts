@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 
 import type { Authenticated } from '../../src/auth/authenticated.ts';
+import type { Shown } from '../../src/auth/authenticator.ts';
 import { pluginSocketWaitingBytesMax } from '../../src/http/route-limits.ts';
 import { watchJoinedWriteBytesMax } from '../../src/limits/watches.ts';
 import type { PluginSocket, RouteHandler, SocketHandler } from '../../src/plugin/plugin.ts';
@@ -16,7 +17,7 @@ const base = '/apis/api.example.com/v1';
 const mebibyte = 1_048_576;
 const bounds = { bytesMax: 100 * mebibyte, accountBytesMax: 4 * mebibyte, watcherBytesMax: 4 * mebibyte };
 
-const named = (authorization: string | undefined): Authenticated =>
+const named = ({ authorization }: Shown): Authenticated =>
   ({ ok: true, subject: { kind: 'user', name: authorization ?? '', credential: { kind: 'password', uid: 'u' } } });
 
 type Served = { readonly events?: RouteHandler; readonly socket?: SocketHandler };

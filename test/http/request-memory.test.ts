@@ -19,7 +19,7 @@ test('half-sent bodies of one user are bounded, keep nobody else out, and are gi
   const subjectOf = (name = ''): Subject => ({ kind: 'user', name, credential: { kind: 'password', uid: name } });
   const edge = await startEdge({
     memory: new RequestMemory({ held, writers: Writers.unlimited(new FakeClock()) }),
-    authenticate: (name) => ({ ok: true, subject: subjectOf(name) }),
+    authenticate: ({ authorization }) => ({ ok: true, subject: subjectOf(authorization) }),
     platformRoutes: [{ method: 'POST', path: '/mine', route: async (_params, exchange) => {
       const body = await readJson(exchange);
       if (body.ok) return jsonAnswer({ held: held.sum }, 200);

@@ -22,7 +22,7 @@ async function given(t: Test, senderOf = createSenderOf([])) {
   const { authenticator, permissions, execute, sessions, clock, models: reader } = accounts;
   const edge = await startEdge({
     clock, authorize, execute, senderOf,
-    authenticate: (authorization, from, cookie) => authenticator.authenticate({ authorization, cookie, ...from }),
+    authenticate: (shown) => authenticator.authenticate(shown),
     platformRoutes: [
       ...sessionRoutes({ authenticator, permissions, reader, execute, sessions, clock, refusals: { logInFailed: () => undefined } }),
       ...['GET', 'POST'].map((method) => ({ method, path: '/mine', route: () => ({ kind: 'empty' as const, status: 204 as const, headers: [] }) })),
