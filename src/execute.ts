@@ -270,7 +270,7 @@ class WriteDoor {
     const waited = await this.#awaitFold(outcome.position);
     if (waited !== 'again') return waited;
     const { metadata } = decision.object;
-    const bytes = answerBytes(decodeEvent({ ...proposed, stream: target.stream, revision: outcome.revision, position: outcome.position }), proposed.data, outcome.position.toString());
+    const bytes = answerBytes(decodeEvent({ ...proposed, stream: target.stream, revision: outcome.revision, position: outcome.position, endsAppend: true }), proposed.data, outcome.position.toString());
     return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
   }
 

@@ -120,7 +120,9 @@ export function storedRecord(raw: RawRecord): StoredRecord | undefined {
   const { id, type, data } = raw;
   if (!raw.isBytes) throw new LogCorruptError(`event ${id} in ${raw.streamId} was not written as bytes`);
   const { metadata, place } = unmarked(raw);
-  return { event: { id, type, data, metadata, stream, revision: streamRevision(raw.revision), position: positionOf(raw) }, place };
+  const [revision, position] = [streamRevision(raw.revision), positionOf(raw)];
+  const endsAppend = place === undefined || place.index === place.of;
+  return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
 function streamOf(streamId: string): StreamName | undefined {

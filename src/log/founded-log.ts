@@ -195,8 +195,8 @@ export class FoundedLog implements EventLog {
   }
 
   /** Its bytes stay the very instances, as what is known of them hangs on them. */
-  #moved({ id, type, data, metadata, stream, revision, position }: RecordedEvent): RecordedEvent {
-    return { id, type, data, metadata, stream, revision, position: this.#told(position) };
+  #moved({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
+    return { id, type, data, metadata, stream, revision, position: this.#told(position), endsAppend };
   }
 }
 

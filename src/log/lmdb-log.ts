@@ -5,7 +5,7 @@ import { read } from './lmdb-reader.ts';
 import type { ReadPlan, ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
 import { encodeRecord } from './lmdb-record.ts';
-import type { Place, StoredEvent } from './lmdb-record.ts';
+import type { Place } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { LogFailedError, logPosition, streamRevision } from './log.ts';
@@ -33,7 +33,7 @@ type Waiting = {
   readonly outcome: AppendOutcome;
   readonly resolve: (outcome: AppendOutcome) => void;
   /** What this append adds; empty for an answer about an earlier one. */
-  readonly added: readonly StoredEvent[];
+  readonly added: readonly RecordedEvent[];
   readonly stream: StreamName;
   /** The append before this one on the same stream that is not durable either. */
   previous: Waiting | undefined;
@@ -101,12 +101,12 @@ class LmdbLog implements EventLog {
   /** Whether `revision` is the one the stream's next event will have. Point reads only: finding the head needs a cursor. */
   #endsBefore(stream: StreamName, revision: number): boolean {
     const newest = this.#newest.get(stream);
-    if (newest !== undefined) return newest.added.at(-1)?.event.revision === revision - 1;
+    if (newest !== undefined) return newest.added.at(-1)?.revision === revision - 1;
     return !store.hasRevision(this.#store, stream, revision) && (revision === 0 || store.hasRevision(this.#store, stream, revision - 1));
   }
 
   #write(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
-    const added: StoredEvent[] = [];
+    const added: RecordedEvent[] = [];
     const records: Buffer[] = [];
     for (const event of events) {
       const index = added.length;
@@ -118,7 +118,7 @@ class LmdbLog implements EventLog {
     return new Promise((resolve) => {
       const position = this.#last + 1;
       this.#last += added.length;
-      const outcome = succeeded(must(added.at(-1), 'an append is not empty').event);
+      const outcome = succeeded(must(added.at(-1), 'an append is not empty'));
       const waiting: Waiting = { position: this.#last, outcome, resolve, added, stream, previous: this.#newest.get(stream) };
       this.#newest.set(stream, waiting);
       this.#waiting.push(waiting);
@@ -176,15 +176,15 @@ class LmdbLog implements EventLog {
 
   #eventAt(stream: StreamName, revision: number): RecordedEvent | undefined {
     for (let waiting = this.#newest.get(stream); waiting !== undefined; waiting = waiting.previous) {
-      const found = waiting.added.find(({ event }) => event.revision === revision);
-      if (found !== undefined) return found.event;
+      const found = waiting.added.find((event) => event.revision === revision);
+      if (found !== undefined) return found;
     }
     return store.readRevision(this.#store, stream, revision);
   }
 
   #lastEvent(stream: StreamName): RecordedEvent | undefined {
     const newest = this.#newest.get(stream);
-    return newest === undefined ? store.readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1)?.event;
+    return newest === undefined ? store.readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1);
   }
 
   readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
@@ -198,7 +198,7 @@ class LmdbLog implements EventLog {
   readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
     return this.#answer(() => {
       if (position < 1n || position > this.#durable) return undefined;
-      return store.readRecord(this.#store, Number(position)).event;
+      return store.readRecord(this.#store, Number(position));
     });
   }
 
@@ -257,10 +257,10 @@ class LmdbLog implements EventLog {
   }
 }
 
-function stored(stream: StreamName, event: ProposedEvent, place: Place): StoredEvent {
+function stored(stream: StreamName, event: ProposedEvent, place: Place): RecordedEvent {
   const { id, type, data, metadata } = event;
   const position = logPosition(BigInt(place.position));
-  return { event: { id, type, data, metadata, stream, revision: streamRevision(place.revision), position }, endsAppend: place.endsAppend };
+  return { id, type, data, metadata, stream, revision: streamRevision(place.revision), position, endsAppend: place.endsAppend };
 }
 
 /** LMDB refuses a longer key too, but only once the other table has taken its half of the append. */

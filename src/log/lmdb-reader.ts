@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadBytesMax, logReadAheadEventsMax } from '../limits/log.ts';
 import type { Follower } from './lmdb-recent.ts';
-import type { StoredEvent } from './lmdb-record.ts';
 import type { CategoryFilter, RecordedEvent } from './log.ts';
 
 /** What a reader needs of the log. Positions are numbers here and contiguous. */
@@ -10,11 +9,11 @@ export type ReadSource = {
   /** The last durable position. */
   durable(): number;
   /** A recently written event, the very instance that was appended. */
-  recent(position: number): StoredEvent | undefined;
+  recent(position: number): RecordedEvent | undefined;
   /** Those who follow the log: what they have yet to take is kept for them, within bounds. */
   readonly followers: Set<Follower>;
   /** Durable records from disk, in order. */
-  stored(first: number, last: number): Iterable<StoredEvent>;
+  stored(first: number, last: number): Iterable<RecordedEvent>;
   /** Whether reading may go on; throws when the log failed. */
   open(): boolean;
   /** Resolves when there may be something new: an event, an abort, the end of the log. */
@@ -71,7 +70,7 @@ function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
   return false;
 }
 
-function* recentFrom(source: ReadSource, first: number, last: number): Generator<StoredEvent> {
+function* recentFrom(source: ReadSource, first: number, last: number): Generator<RecordedEvent> {
   for (let position = first; position <= last; position += 1) {
     const stored = source.recent(position);
     if (stored === undefined) return;
@@ -82,12 +81,12 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
 type Batch = { readonly events: readonly RecordedEvent[]; /** Events consumed, wanted or not. */ readonly taken: number };
 
 /** Whole appends, up to the bounds; at least one append, however large. Only the end of what is to be read may cut one. */
-function takeBatch(records: Iterable<StoredEvent>, wanted: (stream: string) => boolean): Batch {
+function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];
   let seen = 0;
   let bytes = 0;
   let whole: { readonly wanted: number; readonly seen: number } | undefined;
-  for (const { event, endsAppend } of records) {
+  for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
       // This append would pass the bound: it begins the next batch.
       events.length = whole.wanted;
@@ -96,7 +95,7 @@ function takeBatch(records: Iterable<StoredEvent>, wanted: (stream: string) => b
     seen += 1;
     bytes += event.data.length + event.metadata.length;
     if (wanted(event.stream)) events.push(event);
-    if (!endsAppend) continue;
+    if (!event.endsAppend) continue;
     if (seen >= logReadAheadEventsMax || bytes >= logReadAheadBytesMax) break;
     whole = { wanted: events.length, seen };
   }

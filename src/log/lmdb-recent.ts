@@ -1,6 +1,5 @@
 import { logRecentEventsMax, logRecentBytesMax } from '../limits/log.ts';
 import type { RecordedEvent } from './log.ts';
-import type { StoredEvent } from './lmdb-record.ts';
 
 /** A subscriber: all that is known of it is the position it takes next. */
 export type Follower = { next: number };
@@ -11,7 +10,7 @@ export type Follower = { next: number };
  * have taken is dropped at once: events that are kept longer grow old in the heap, and cost the collector far more.
  */
 export class RecentEvents {
-  readonly #ring: (StoredEvent | undefined)[] = Array.from<StoredEvent | undefined>({ length: logRecentEventsMax }).fill(undefined);
+  readonly #ring: (RecordedEvent | undefined)[] = Array.from<RecordedEvent | undefined>({ length: logRecentEventsMax }).fill(undefined);
   /** Position of the oldest event kept; one past the newest when none is. */
   #first: number;
   /** One past the newest. */
@@ -24,15 +23,15 @@ export class RecentEvents {
   }
 
   /** Takes the event at the next position, dropping the oldest past either bound. */
-  push(stored: StoredEvent): void {
-    this.#bytes += sizeOf(stored.event);
+  push(event: RecordedEvent): void {
+    this.#bytes += sizeOf(event);
     while (this.#next - this.#first >= logRecentEventsMax || (this.#bytes > logRecentBytesMax && this.#first < this.#next)) this.#dropOldest();
-    this.#ring[this.#next % logRecentEventsMax] = stored;
+    this.#ring[this.#next % logRecentEventsMax] = event;
     this.#next += 1;
   }
 
   /** The event at a position, unless it is too old to be kept, or not there yet. */
-  at(position: number): StoredEvent | undefined {
+  at(position: number): RecordedEvent | undefined {
     return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
@@ -46,7 +45,7 @@ export class RecentEvents {
   #dropOldest(): void {
     const place = this.#first % logRecentEventsMax;
     const oldest = this.#ring[place];
-    if (oldest !== undefined) this.#bytes -= sizeOf(oldest.event);
+    if (oldest !== undefined) this.#bytes -= sizeOf(oldest);
     this.#ring[place] = undefined;
     this.#first += 1;
   }

@@ -25,8 +25,6 @@ const endsAppendFlag = 1;
 /** Where a record stands: numbers, as bigint arithmetic costs more than the rest of the bookkeeping. */
 export type Place = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
-export type StoredEvent = { readonly event: RecordedEvent; readonly endsAppend: boolean };
-
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Place): Buffer {
   const { id, type, data, metadata } = event;
   const idBytes = Buffer.byteLength(id);
@@ -54,7 +52,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
 }
 
 /** @throws LogCorruptError unless `record` is whole and belongs at `position`. */
-export function decodeRecord(record: Buffer, position: number): StoredEvent {
+export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
   if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} fails its checksum`);
@@ -65,7 +63,7 @@ export function decodeRecord(record: Buffer, position: number): StoredEvent {
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);
   const metadataAt = dataAt + record.readUInt32BE(dataLengthAt);
   if (metadataAt > record.length) throw new LogCorruptError(`${where} is shorter than its fields`);
-  const event: RecordedEvent = {
+  return {
     id: record.toString('utf8', headerBytes, typeAt),
     type: record.toString('utf8', typeAt, streamAt),
     data: record.subarray(dataAt, metadataAt),
@@ -73,6 +71,6 @@ export function decodeRecord(record: Buffer, position: number): StoredEvent {
     stream: streamName(record.toString('utf8', streamAt, dataAt)),
     revision: streamRevision(record.readUIntBE(revisionAt, 6)),
     position: logPosition(BigInt(position)),
+    endsAppend: (record.readUInt8(flagsAt) & endsAppendFlag) !== 0,
   };
-  return { event, endsAppend: (record.readUInt8(flagsAt) & endsAppendFlag) !== 0 };
 }

@@ -5,7 +5,6 @@ import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 
 import { decodeRecord } from './lmdb-record.ts';
-import type { StoredEvent } from './lmdb-record.ts';
 import { LogCorruptError } from './log.ts';
 import type { RecordedEvent } from './log.ts';
 
@@ -146,14 +145,14 @@ export function readRevisions(store: LmdbStore, stream: string, range: StreamRan
 
 /** @throws LogCorruptError when the index leads to an event that says it is another one, so a hole in a stream is noticed too. */
 function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
-  const { event } = readRecord(store, position);
+  const event = readRecord(store, position);
   if (event.stream !== stream || event.revision !== revision) {
     throw new LogCorruptError(`revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`);
   }
   return event;
 }
 
-export function readRecord(store: LmdbStore, position: number): StoredEvent {
+export function readRecord(store: LmdbStore, position: number): RecordedEvent {
   const record = store.events.get(position);
   if (record === undefined) throw new LogCorruptError(`there is no record at position ${position.toString()}`);
   return decodeRecord(record, position);
@@ -163,7 +162,7 @@ export function readRecord(store: LmdbStore, position: number): StoredEvent {
  * What is appended next is decided by the index, which has no checksum of its own: whoever reads a record from disk also
  * sees whether the index leads to it. An entry that is lost would let a second event take the same revision.
  */
-function assertIndexed({ streams }: LmdbStore, { event: { stream, revision, position } }: StoredEvent): void {
+function assertIndexed({ streams }: LmdbStore, { stream, revision, position }: RecordedEvent): void {
   const entry = streams.getBinaryFast([stream, revision]);
   if (entry !== undefined && readUint48(entry, 0) === Number(position)) return;
   const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
@@ -171,7 +170,7 @@ function assertIndexed({ streams }: LmdbStore, { event: { stream, revision, posi
 }
 
 /** Every record from `first` to `last`, lazily: the caller stops early, and within one turn, as a cursor holds its snapshot. */
-export function* readRecords(store: LmdbStore, first: number, last: number): Generator<StoredEvent> {
+export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
   let expected = first;
   for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
     if (key !== expected) break;

@@ -71,6 +71,8 @@ export type RecordedEvent = ProposedEvent & {
   readonly stream: StreamName;
   readonly revision: StreamRevision;
   readonly position: LogPosition;
+  /** It is the last one of its append: whoever takes events in portions takes no part of an append. */
+  readonly endsAppend: boolean;
 };
 
 export type AppendOutcome =

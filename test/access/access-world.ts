@@ -62,7 +62,8 @@ export class AccessWorld {
     };
     const event: ObjectEvent = state === 'deleted' ? { type: 'ObjectDeleted', object, values: [] } : { type: version === 0 ? 'ObjectCreated' : 'ObjectUpdated', object, values: [] };
     const proposed = encodeEvent(idOf(`${key} ${String(version)}`), event, { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' });
-    return { ...proposed, data: Buffer.from(proposed.data), stream: streamName(`object:${key}`), revision: streamRevision(version), position: logPosition(BigInt(this.#position)) };
+    const place = { revision: streamRevision(version), position: logPosition(BigInt(this.#position)), endsAppend: true };
+    return { ...proposed, data: Buffer.from(proposed.data), stream: streamName(`object:${key}`), ...place };
   }
 }
 

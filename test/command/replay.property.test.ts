@@ -148,7 +148,8 @@ function checkBytes(event: ObjectEvent, revision: number): void {
   const position = positionOf(revision);
   const proposed = encodeEvent(idOf('one'), event, recordedMetadata);
   // A copy has forgotten what it was made from, as after a restart.
-  const recorded = { ...proposed, data: new Uint8Array(proposed.data), stream: streamName('object:widgets.example.com/w1'), revision: streamRevision(revision), position };
+  const place = { stream: streamName('object:widgets.example.com/w1'), revision: streamRevision(revision), position };
+  const recorded = { ...proposed, data: new Uint8Array(proposed.data), ...place, endsAppend: true };
   const decoded = decodeEvent(recorded);
   must(deepEqual(decoded.event, event), 'the event reads back as itself');
   if (event.object === undefined) return;

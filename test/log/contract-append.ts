@@ -1,5 +1,6 @@
 import { logStart, streamName, streamRevision } from '../../src/log/log.ts';
-import { appended, batchOf, collect, plain, proposed } from '../support/log-events.ts';
+import type { RecordedEvent } from '../../src/log/log.ts';
+import { appended, batchOf, collect, collectTo, deliver, plain, proposed } from '../support/log-events.ts';
 import type { Clauses } from './log-contract.ts';
 
 const stream = streamName('object:widgets.example.com/w1');
@@ -34,10 +35,51 @@ export const appendClauses: Clauses = {
     const positions = read.map((event) => event.position);
     t.equal(positions[1], position);
     t.ok((positions[0] ?? position) < position);
-    t.same(read.map(plain), events.map((event, revision) => (
-      plain({ ...event, stream: name, revision: streamRevision(revision), position: positions[revision] ?? logStart }))));
+    t.same(read.map(plain), events.map((event, revision) => {
+      const place = { stream: name, revision: streamRevision(revision), position: positions[revision] ?? logStart };
+      return plain({ ...event, ...place, endsAppend: revision === 1 });
+    }));
     t.ok(Buffer.from(read[0]?.data ?? []).equals(bytes));
     t.equal(read[1]?.data.length, 0);
+  },
+
+  'each event says whether it ends its append, however it is read': async (t, makeLog) => {
+    const { log, reopen } = await makeLog(t);
+    const ends = (events: readonly RecordedEvent[]): readonly boolean[] => events.map(({ endsAppend }) => endsAppend);
+    const subscription = deliver(log, { after: logStart });
+    const live = subscription.next();
+    appended(await log.append(stream, batchOf('two', 2), 'absent'));
+    t.same(ends(await live), [false, true]);
+    await subscription.end();
+    const one = appended(await log.append(stream, [proposed('one')], streamRevision(1)));
+    for (const open of [() => Promise.resolve(log), reopen]) {
+      const opened = await open();
+      t.same(ends(await opened.readStream(stream, { from: streamRevision(0), limit: 10 })), [false, true, true]);
+      t.same(ends(await collect(opened.readAll({ after: logStart }))), [false, true, true]);
+      t.same(ends(await collectTo(opened, { after: logStart }, one.position)), [false, true, true]);
+      t.equal((await opened.readLast(stream))?.endsAppend, true);
+      const [first] = await opened.readStream(stream, { from: streamRevision(0), limit: 1 });
+      t.equal((await opened.readAt(first?.position ?? logStart))?.endsAppend, false);
+    }
+  },
+
+  'of an append of two all is there or nothing, and the answer is the position of the last': async (t, makeLog) => {
+    const { log } = await makeLog(t);
+    appended(await log.append(stream, [proposed('first')], 'absent'));
+    const outcomes = await Promise.all(['a', 'b', 'c'].map((text) => log.append(stream, batchOf(text, 2), streamRevision(0))));
+    const [winner] = outcomes.filter(({ ok }) => ok);
+    const { revision, position } = appended(winner!);
+    t.equal(revision, 2);
+    const read = await log.readStream(stream, { from: streamRevision(0), limit: 10 });
+    t.equal(read.length, 3);
+    t.equal(read.at(-1)?.position, position);
+    const place = outcomes.findIndex(({ ok }) => ok);
+    const winning = batchOf(['a', 'b', 'c'][place] ?? '', 2);
+    t.same(read.slice(1).map(({ id }) => id), winning.map(({ id }) => id), 'both of one append, and nothing of another');
+    for (const [text, expected] of [['late', 0], ['later', 1]] as const) {
+      t.match(await log.append(stream, batchOf(text, 2), streamRevision(expected)), { ok: false, reason: 'conflict', actual: 2 });
+    }
+    t.same(await log.append(stream, winning, streamRevision(0)), winner, 'sent again, it stands');
   },
 
   'an empty batch is rejected': async (t, makeLog) => {

@@ -120,7 +120,7 @@ t.test('a log that does not answer is asked again by whoever wants it, and one t
 t.test('an event\'s time is read without parsing, and what a later version wrote is not passed over', async (t) => {
   const cause = { actor: 'a","schema":7,"time":"2099-01-01T00:00:00.000Z', verb: 'create', requestId: 'r' };
   const metadata = { ...cause, time: '2026-01-02T03:04:05.678Z', schema: 1, $correlationId: 'r' };
-  const place = { stream, revision: streamRevision(0), position: logPosition(1n) };
+  const place = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
   const recorded = (text: unknown): RecordedEvent => ({ ...proposed('a'), ...place, metadata: Buffer.from(JSON.stringify(text)) });
   t.equal(stampOf(recorded(metadata)), metadata.time);
   t.equal(stampOf(recorded({ ...metadata, $correlationId: '","schema":9,' })), metadata.time);

@@ -53,7 +53,8 @@ class Folding {
     const events = written.map(([stream, revision, event]): RecordedEvent => {
       const position = logPosition(BigInt(this.#next++));
       const proposed = encodeEvent(idOf(`event ${String(position)}`), event, metadata);
-      return { ...proposed, stream: streamName(stream), revision: streamRevision(revision), position };
+      const place = { revision: streamRevision(revision), position, endsAppend: true };
+      return { ...proposed, stream: streamName(stream), ...place };
     });
     for (const batch of each ? events.map((event) => [event]) : [events]) this.models.apply(batch);
   }
@@ -119,7 +120,8 @@ t.test('what is known of revisions outlasts a restart', async (t) => {
     const tables = new LmdbTables(dir);
     const models = new ObjectModels({ tables, identity: () => identity, types: () => widgets, clock: new FakeClock() });
     const proposed = encodeEvent(idOf(String(start)), claimed, metadata);
-    const recorded = { ...proposed, stream: streamName('guard:g'), revision: streamRevision(revision), position: logPosition(BigInt(start)) };
+    const place = { revision: streamRevision(revision), position: logPosition(BigInt(start)), endsAppend: true };
+    const recorded = { ...proposed, stream: streamName('guard:g'), ...place };
     if (revision === start - 1) models.apply([recorded]);
     else t.throws(() => models.apply([recorded]), LogCorruptError);
     await tables.close();

@@ -82,10 +82,11 @@ export class SharedLog {
 
   #land(stream: StreamName, proposed: readonly ProposedEvent[]): void {
     const recorded = this.stream(stream);
-    for (const { id, type, data, metadata } of proposed) {
+    for (const [index, { id, type, data, metadata }] of proposed.entries()) {
       const position = logPosition(this.head + 1n + BigInt(this.#gap()));
       // The bytes are copied: only the node that wrote them has the instances that know what they mean.
-      const event: RecordedEvent = { id, type, data: Buffer.from(data), metadata: Buffer.from(metadata), stream, revision: streamRevision(recorded.length), position };
+      const [copied, revision] = [{ data: Buffer.from(data), metadata: Buffer.from(metadata) }, streamRevision(recorded.length)];
+      const event: RecordedEvent = { id, type, ...copied, stream, revision, position, endsAppend: index === proposed.length - 1 };
       recorded.push(event);
       this.#places.set(position, this.events.length);
       this.events.push(event);

@@ -14,7 +14,8 @@ export class FoldedSecrets implements SecretReader {
         const outcome = await log.append(stream, events, expected);
         if (!outcome.ok) return outcome;
         const [proposed] = events;
-        const { event } = decodeEvent({ ...proposed!, stream, revision: streamRevision(outcome.revision), position: logPosition(outcome.position) });
+        const place = { revision: streamRevision(outcome.revision), position: logPosition(outcome.position) };
+        const { event } = decodeEvent({ ...proposed!, stream, ...place, endsAppend: true });
         const uid = stream.slice('secret:'.length);
         if (event.type === 'PasswordSet') this.#hashes.set(`${uid}/${String(outcome.revision)}`, event.hash);
         if (event.type === 'TokenIssued') this.#digests.set(uid, event.digest);

@@ -56,7 +56,8 @@ export class MemoryLog implements EventLog {
     if (recorded.length === first) {
       const added = events.map(({ id, type, data, metadata }, index): RecordedEvent => {
         const position = logPosition(this.#last + 1n + BigInt(index));
-        return { id, type, data, metadata, stream, revision: streamRevision(first + index), position };
+        const endsAppend = index === events.length - 1;
+        return { id, type, data, metadata, stream, revision: streamRevision(first + index), position, endsAppend };
       });
       recorded.push(...added);
       this.#inFlight.push(added);
