@@ -193,7 +193,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
         if (change !== undefined) changes.push(change);
         folded += 1;
         // An index function may take a millisecond for each object: what is left of the batch is another transaction's.
-        if (slices.isOver()) break;
+        if (recorded.endsAppend && slices.isOver()) break;
       }
       const last = batch[folded - 1];
       if (last === undefined) return;

@@ -13,8 +13,8 @@ export type Fold = {
   /** Forgets all that is folded. */
   clear(): void;
   /**
-   * Folds the events of a batch, at most `projectionBatchEventsMax`, in one transaction, until its slice of time is over:
-   * at least the first. Returns how many. Synchronous, so that no reader sees half of it.
+   * Folds the events of a batch of whole appends in one transaction, until its slice of time is over: at least the first
+   * append, and none in part. Returns how many events. Synchronous, so that no reader sees half of it.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
@@ -61,10 +61,20 @@ export async function follow(log: EventLog, fold: Fold, signal: AbortSignal): Pr
 
 async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'yield' | 'at-once'): Promise<void> {
   for (let start = 0; start < batch.length;) {
-    start += apply(fold, start === 0 && batch.length <= projectionBatchEventsMax ? batch : batch.slice(start, start + projectionBatchEventsMax));
+    const end = sliceEnd(batch, start);
+    start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
     // Requests go on being answered while a long log is folded, or a slow index function called.
     if (pace === 'yield' || start < batch.length) await new Promise((resolve) => { setImmediate(resolve); });
   }
+}
+
+/** Whole appends: at most `projectionBatchEventsMax` events, unless one append alone holds more. */
+function sliceEnd(batch: readonly RecordedEvent[], start: number): number {
+  const most = start + projectionBatchEventsMax;
+  if (most >= batch.length) return batch.length;
+  for (let end = most; end > start; end -= 1) if (batch[end - 1]?.endsAppend === true) return end;
+  const next = batch.findIndex(({ endsAppend }, place) => place >= most && endsAppend);
+  return next === -1 ? batch.length : next + 1;
 }
 
 function apply(fold: Fold, batch: readonly RecordedEvent[]): number {

@@ -9,10 +9,14 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { catchUp, follow } from '../../projections/runner.ts';
 import { sliceMs } from '../../src/base/slices.ts';
 import { projectionBatchEventsMax } from '../../src/limits/log.ts';
-import type { EventLog } from '../../src/log/log.ts';
-import { create, widgetType } from '../support/given.ts';
+import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, type AppendOutcome, type EventLog, type LogPosition, type ProposedEvent } from '../../src/log/log.ts';
+import { create, created, deleted, marked, widget, widgets, widgetType } from '../support/given.ts';
+import { idOf } from '../support/id-of.ts';
+import { appended } from '../support/log-events.ts';
 import { turnsOf } from '../support/turns.ts';
-import { Writing } from '../support/writing.ts';
+import { settled, Writing } from '../support/writing.ts';
 
 const signal = new AbortController().signal;
 
@@ -39,7 +43,9 @@ async function given(t: Test, { objects, costMs }: { readonly objects: number; r
     batches.push(changes.length);
     t.equal(models.position(), position);
     t.match(models.checkpoint(), { position, events: models.folded() });
-    t.equal(models.namesOf(type.key, { after: undefined, limit: objects }).length, models.folded(), 'rows of what is folded, and of no more');
+    if (objects === 0) return;
+    const rows = models.namesOf(type.key, { after: undefined, limit: objects });
+    t.equal(rows.length, models.folded(), 'rows of what is folded, and of no more');
   });
   return { log, clock, models, batches };
 }
@@ -52,6 +58,54 @@ test('a catch-up with a slow index function gives way by time', async (t) => {
   t.equal(models.folded(), objects);
   t.equal(sum(batches), objects, 'each change once');
 });
+
+test('an append is folded whole, wherever a slice would end: by number, by time, in a catch-up or live', async (t) => {
+  for (const costMs of [0, 2 * sliceMs]) {
+    const { log, clock, models, batches } = await given(t, { objects: 0, costMs });
+    const stop = new AbortController();
+    const unheld: string[] = [];
+    models.subscribe(({ changes }) => {
+      for (const { name } of changes) {
+        const bytes = models.get(widgets.key, name)?.bytes;
+        if (bytes !== undefined && Buffer.from(bytes).includes('"deletionTimestamp"')) unheld.push(name);
+      }
+    });
+    // Pairs at odd places, so that the bound of a slice falls within one.
+    const before = await appendPairs(log, 'past', 1);
+    await turnsOf(clock, catchUp(log, models, { signal }));
+    const following = follow(log, models, stop.signal);
+    const position = await appendPairs(log, 'live', 2);
+    t.equal(await settled(models.reached(position, { timeoutMs: 60_000 }), clock), 'reached');
+    stop.abort();
+    await Promise.all([following, log.append(streamName('object:widgets.example.com/last'), [pairOf('last')[1]], 'absent')]);
+    t.ok(position > before);
+    t.strictSame(unheld, []);
+    t.ok(batches.every((changes) => changes <= projectionBatchEventsMax));
+    if (costMs > 0) t.ok(batches.every((changes) => changes <= 2), 'and no more than one append where time is up');
+  }
+});
+
+const metadata: EventMetadata = {
+  actor: 'test', verb: 'delete', requestId: 'r', $correlationId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema,
+};
+
+/** A mark and a removal, as one append has them. */
+function pairOf(name: string): readonly [ProposedEvent, ProposedEvent] {
+  const object = widget({ metadata: { name, deletionTimestamp: '2026-01-01T00:00:00.000Z' }, spec: { title: 'T', serial: 'x' } });
+  return [encodeEvent(idOf(`${name} marked`), marked(object), metadata), encodeEvent(idOf(`${name} gone`), deleted(object), metadata)];
+}
+
+async function appendPairs(log: EventLog, name: string, singles: number): Promise<LogPosition> {
+  const appends: Promise<AppendOutcome>[] = [];
+  for (let place = 0; place < 2 * projectionBatchEventsMax; place += 1) {
+    const pair = pairOf(`${name}${String(place)}`);
+    const single = encodeEvent(idOf(`${name} single`), created(widget({ metadata: { name } })), metadata);
+    const stream = streamName(`object:widgets.example.com/${name}${String(place)}`);
+    appends.push(log.append(stream, place < singles ? [single] : pair, 'absent'));
+  }
+  const outcomes = await Promise.all(appends);
+  return appended(outcomes.at(-1)!).position;
+}
 
 test('one event that takes longer than a slice is folded by itself', async (t) => {
   const { log, clock, models, batches } = await given(t, { objects: 3, costMs: 2 * sliceMs });
