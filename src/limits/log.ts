@@ -12,6 +12,10 @@ export const eventTimeAheadMsMax = 60_000;
 export const clockAlarmMs = 60_000;
 /** How often a long catch-up says how far it is: often enough to see that it goes on. */
 export const progressToldMs = 5_000;
+/** Data, metadata and type names of one append: EventStoreDB takes no more; far more would end its driver's stream. */
+export const appendBytesMax = 1_048_576;
+/** What an event of an append of several is marked with, at most. */
+export const appendOverheadBytes = 64;
 /** Events of one read-model transaction: a commit of 64 rows takes 0.7 ms, which bounds what a read waits. */
 export const projectionBatchEventsMax = 64;
 /** Events a log subscription reads ahead of its consumer. */

@@ -1,7 +1,5 @@
 /** The bounds of this adapter alone: those that others share are in src/limits, and the same rules hold here. */
 
-/** Data, metadata and type names of one append: EventStoreDB takes no more, and far more would kill its driver's stream. */
-export const logAppendBytesMax = 1_048_576;
 /**
  * How long a remote log may take to answer one append or one read. A reply can be lost for good, so this is what settles an
  * append then; the driver's own limit counts only on the server.

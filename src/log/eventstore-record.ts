@@ -1,7 +1,6 @@
 import type { EventData } from '@eventstore/db-client';
 
-import { streamNameBytesMax } from '../limits/log.ts';
-import { logAppendBytesMax } from './eventstore-limits.ts';
+import { appendBytesMax, streamNameBytesMax } from '../limits/log.ts';
 import { LogCorruptError, logPosition, streamRevision } from './log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';
 
@@ -61,7 +60,9 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
     bytes += event.data.length + metadata.length + 2 * event.type.length;
     return { id: event.id, contentType: 'application/octet-stream' as const, type: event.type, data: plainBytes(event.data), metadata };
   });
-  if (bytes > logAppendBytesMax) throw new RangeError(`an append holds at most ${logAppendBytesMax.toString()} bytes, got ${bytes.toString()}`);
+  if (bytes > appendBytesMax) {
+    throw new RangeError(`an append holds at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
+  }
   return packed;
 }
 

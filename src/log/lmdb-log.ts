@@ -260,7 +260,8 @@ class LmdbLog implements EventLog {
 function stored(stream: StreamName, event: ProposedEvent, place: Place): RecordedEvent {
   const { id, type, data, metadata } = event;
   const position = logPosition(BigInt(place.position));
-  return { id, type, data, metadata, stream, revision: streamRevision(place.revision), position, endsAppend: place.endsAppend };
+  const { revision, endsAppend } = place;
+  return { id, type, data, metadata, stream, revision: streamRevision(revision), position, endsAppend };
 }
 
 /** LMDB refuses a longer key too, but only once the other table has taken its half of the append. */

@@ -10,7 +10,7 @@ export type Follower = { next: number };
  * have taken is dropped at once: events that are kept longer grow old in the heap, and cost the collector far more.
  */
 export class RecentEvents {
-  readonly #ring: (RecordedEvent | undefined)[] = Array.from<RecordedEvent | undefined>({ length: logRecentEventsMax }).fill(undefined);
+  readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);
   /** Position of the oldest event kept; one past the newest when none is. */
   #first: number;
   /** One past the newest. */

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { logStart, streamName, streamRevision, type EventLog } from '../../src/log/log.ts';
-import { logAppendBytesMax } from '../../src/log/eventstore-limits.ts';
+import { appendBytesMax } from '../../src/limits/log.ts';
 import { packageChunkBytes } from '../../src/plugin/package-limits.ts';
 import { refOf } from '../../src/plugin/package-log.ts';
 import { Packages } from '../../src/plugin/packages.ts';
@@ -46,7 +46,7 @@ for (const kind of ['memory', 'LMDB'] as const) {
     t.same(ref, refOf(large));
     const kept = await events(log);
     t.same(kept.map(({ stream }) => stream), [0, 1, 2].map(() => `package:${ref.digest}`));
-    t.ok(kept.every(({ bytes }) => bytes + 'PackageChunk'.length < logAppendBytesMax), 'each fits one append of EventStoreDB');
+    t.ok(kept.every(({ bytes }) => bytes + 'PackageChunk'.length < appendBytesMax), 'each fits one append of EventStoreDB');
     await packages.keep(large);
     await Promise.all([packages.keep(large), (await opened(await folder(t), log)).keep(large)]);
     t.equal((await events(log)).length, 3);
