@@ -13,8 +13,8 @@ export type Fold = {
   /** Forgets all that is folded. */
   clear(): void;
   /**
-   * Folds the events of a batch of whole appends in one transaction, until its slice of time is over: at least the first
-   * append, and none in part. Returns how many events. Synchronous, so that no reader sees half of it.
+   * Folds the events of a batch of whole appends in one transaction, until its slice of time is over: at least the
+   * first append, and none in part. Returns how many events. Synchronous, so that no reader sees half of it.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };

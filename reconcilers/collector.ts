@@ -8,8 +8,9 @@ import { refused, settled, type Outcome } from './outcome.ts';
 import { markedOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
- * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). It gets keys, reads the world
- * and takes one step, so running it twice is harmless; what it cannot finish now it tries again later.
+ * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). Writes remove them themselves;
+ * here is what is left over: an object too large for both events in one append, and what an earlier version marked. It gets
+ * keys, reads the world and takes one step, so running it twice is harmless; what it cannot finish it tries again later.
  *
  * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): the step is decided
  * on one stream and appended at the very revision it was decided on; a mark stays, a marked object gets no new finalizer,

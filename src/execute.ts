@@ -2,14 +2,13 @@ import type { Clock } from './base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
 import { decide, isNameDrawn, nameOf, type Decision } from './command/decide.ts';
 import type { Facts } from './command/facts.ts';
-import { eventSchema, type EventMetadata, type ObjectEvent } from './command/event.ts';
+import { eventSchema, type EventMetadata } from './command/event.ts';
 import { expectedOf, initialState, type State } from './command/evolve.ts';
 import type { Kept, Withheld } from './command/strategy.ts';
 import type { Subject } from './command/subject.ts';
 import { objectBytesMax } from './limits/objects.ts';
 import { smallEventBytes, writeFoldWaitMs } from './limits/writes.ts';
-import { answerBytes, decodeEvent, encodeEvent } from './log/event-codec.ts';
-import { type EventLog, type LogPosition, type ProposedEvent, type StreamName } from './log/log.ts';
+import type { EventLog, LogPosition, StreamName } from './log/log.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
@@ -20,6 +19,7 @@ import { Admission, type Admitted } from './write/admission.ts';
 import { settleAttempts, type Attempt } from './write/attempts.ts';
 import { HeldGuard } from './write/guard.ts';
 import { HeldBytes } from './write/held-bytes.ts';
+import { answerOf, propose, sizeOf, type Made, type Proposal } from './write/proposal.ts';
 import { diskShort, taken, tooLarge, tooMany, tooManyHashes, unavailable } from './write/refusals.ts';
 import { isHeldBack, type WriterDisk } from './write/storage.ts';
 import { baseOf, streamOf, type Target } from './write/target.ts';
@@ -47,6 +47,8 @@ export type WriteDoorDependencies = {
   readonly disk?: WriterDisk;
   /** Who is limited, and how; without it everybody writes as the platform does. */
   readonly writers?: Writers;
+  /** Of one append; undefined: what every log takes. */
+  readonly appendBytesMax?: number;
   /** The memory that writes share with requests. */
   readonly held?: HeldBytes;
 };
@@ -63,9 +65,6 @@ type Given = {
   /** Once the write needs one. */
   guard?: HeldGuard;
 };
-
-/** A decision that there is an event of. */
-type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
 /** One write's own. */
 type Writing = { readonly given: Given; readonly metadata: EventMetadata };
@@ -176,16 +175,16 @@ class WriteDoor {
   }
 
   async #carryOut(target: Target, decision: Made, { given, metadata }: Writing): Promise<Attempt> {
-    const { clock, uuid } = this.#dependencies;
+    const { clock, uuid, appendBytesMax } = this.#dependencies;
     const { admitted, context: { dryRun, subject } } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
     const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
-    const proposed = encodeEvent(uuid(), decision.event, metadata, indexed);
-    const { data: { length } } = proposed;
-    const limited = admitted.takeEvent(proposed);
+    const proposal = propose(decision, { uuid, metadata, indexed, appendBytesMax });
+    const { bytes, largest } = sizeOf(proposal);
+    const limited = admitted.takeEvents(proposal.events, { isTooLarge: largest > objectBytesMax });
     if (limited !== undefined) return limited;
-    if (length > objectBytesMax) return this.#confirm(target, tooLarge(length));
-    if (!dryRun) this.#dependencies.disk?.take(length);
+    if (largest > objectBytesMax) return this.#confirm(target, tooLarge(largest));
+    if (!dryRun) this.#dependencies.disk?.take(bytes);
     const stored = await this.#refuseStored(target, decision, subject);
     if (stored !== undefined) return stored;
     const wanted = { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun };
@@ -193,9 +192,9 @@ class WriteDoor {
     const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
     const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
     if (refused !== undefined) return this.#refuseValues(target, refused, subject);
-    if (dryRun) return this.#confirm(target, decision);
+    if (dryRun) return this.#confirm(target, proposal.decision);
     given.guard?.spend();
-    return shownOnce(await this.#append(target, { proposed, decision }), given.kept);
+    return shownOnce(await this.#append(target, proposal), given.kept);
   }
 
   #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
@@ -258,9 +257,8 @@ class WriteDoor {
     return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
   }
 
-  async #append(target: Target, { proposed, decision }: { readonly proposed: ProposedEvent; readonly decision: Made }): Promise<Attempt> {
-    const expected = expectedOf(target.state);
-    const outcome = await this.#log.append(target.stream, [proposed], expected);
+  async #append(target: Target, { events, decision }: Proposal): Promise<Attempt> {
+    const outcome = await this.#log.append(target.stream, events, expectedOf(target.state));
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return unavailable();
       const head = await this.#log.readLast(target.stream);
@@ -270,7 +268,7 @@ class WriteDoor {
     const waited = await this.#awaitFold(outcome.position);
     if (waited !== 'again') return waited;
     const { metadata } = decision.object;
-    const bytes = answerBytes(decodeEvent({ ...proposed, stream: target.stream, revision: outcome.revision, position: outcome.position, endsAppend: true }), proposed.data, outcome.position.toString());
+    const bytes = answerOf(events, { ...outcome, stream: target.stream });
     return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
   }
 

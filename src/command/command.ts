@@ -14,7 +14,7 @@ export type Command =
   /** PUT: the whole object, or (part `status`) its status alone. */
   | { readonly type: 'replace'; readonly name: string; readonly object: JsonObject; readonly part: Part; readonly preconditions: Preconditions }
   | { readonly type: 'patch'; readonly name: string; readonly patch: Patch; readonly part: Part; readonly preconditions: Preconditions }
-  /** Marks the object for deletion. Without `propagation` its own finalizers say what becomes of its dependents. */
+  /** Marks the object for deletion, and removes it if nothing holds it. Without `propagation` its own finalizers say what becomes of its dependents. */
   | { readonly type: 'delete'; readonly name: string; readonly preconditions: Preconditions; readonly propagation?: Propagation | undefined }
   /** The collector's: removes a marked object without finalizers whose uid is still this. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string };

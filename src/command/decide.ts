@@ -9,7 +9,7 @@ import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import type { Command, Part, Preconditions } from './command.ts';
 import type { State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
-import { emit, emitLeaving, type Emitted } from './emit.ts';
+import { emit, emitLeaving, emitRemoved, isRemovable, removalOf, type Emitted } from './emit.ts';
 import { alreadyExists, dottedPath, identityProblem, invalid, notFound, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
@@ -125,7 +125,7 @@ function changed(state: Live, next: ResourceObject, { facts, leaving, mayBeSame,
   const { object, withheld } = stored;
   if (mayBeSame && withheld === undefined && deepEqual(object, current)) return { ok: true, event: undefined, object: current, warnings };
   const change = { event: 'ObjectUpdated' as const, object: renumbered(object, state, { generation: sameSpec(current, object) ? 0 : 1 }), warnings };
-  return withholding(withheld, (leaving ? emitLeaving : emit)(facts.type, change));
+  return withholding(withheld, emitRemoved((leaving ? emitLeaving : emit)(facts.type, change)));
 }
 
 function withholding(withheld: Withheld | undefined, emitted: Emitted): Decision {
@@ -136,20 +136,20 @@ function decideDelete(state: State, { name, preconditions, propagation }: Comman
   if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, name));
   const refused = unmet(state, preconditions, facts);
   if (refused !== undefined) return refused;
-  const { object } = state;
-  if (isMarked(object)) return { ok: true, event: undefined, object, warnings: [] };
-  const { finalizers: before, ...metadata } = object.metadata;
+  const { object: current } = state;
+  if (isMarked(current)) return { ok: true, event: undefined, object: current, warnings: [] };
+  const { finalizers: before, ...metadata } = current.metadata;
   const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
-  const marked = { ...object, metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) } };
-  return emitLeaving(facts.type, { event: 'ObjectDeletionRequested', object: renumbered(marked, state, { generation: 1 }), warnings: [] });
+  const marked = { ...current, metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) } };
+  const object = renumbered(marked, state, { generation: 1 });
+  return emitRemoved(emitLeaving(facts.type, { event: 'ObjectDeletionRequested', object, warnings: [] }));
 }
 
 function decideCollect(state: State, name: string, uid: string, facts: Facts): Decision {
   if (state.kind !== 'live' || state.object.metadata.uid !== uid) return refuse('not-found', notFound(facts.type, name));
-  const { deletionTimestamp, finalizers } = state.object.metadata;
-  if (deletionTimestamp === undefined || finalizers !== undefined) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
-  const removed = renumbered(state.object, state, { generation: 0 });
-  return { ok: true, event: { type: 'ObjectDeleted', object: removed, values: [] }, entry: undefined, object: removed, warnings: [] };
+  if (!isRemovable(state.object)) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
+  const event = removalOf(state.object);
+  return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }
 
 /** Why a body is not one for the object its path names. */

@@ -13,7 +13,11 @@ export type Emitted = Refused | {
   readonly entry: IndexEntry | undefined;
   readonly object: ResourceObject;
   readonly warnings: readonly string[];
+  /** Appended together with `event`, as nothing holds the object after it (decision 3.1); `object` is the removed one. */
+  readonly removal?: Removal;
 };
+
+export type Removal = Extract<ObjectEvent, { readonly type: 'ObjectDeleted' }>;
 
 type Change = {
   readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested';
@@ -39,6 +43,24 @@ export function emitLeaving(type: ResourceType, change: Change): Emitted {
   const { event, object, warnings } = change;
   const able = type.indexes.filter((index) => takes(index, object));
   return { ok: true, event: { type: event, object, values: heldValues(able, object) }, entry: undefined, object, warnings };
+}
+
+/** With the removal of an object that is marked and held by nothing. */
+export function emitRemoved(emitted: Emitted): Emitted {
+  if (!emitted.ok || !isRemovable(emitted.object)) return emitted;
+  const removal = removalOf(emitted.object);
+  return { ...emitted, removal, object: removal.object };
+}
+
+export function isRemovable({ metadata: { deletionTimestamp, finalizers } }: ResourceObject): boolean {
+  return deletionTimestamp !== undefined && finalizers === undefined;
+}
+
+/** The event after the one that left `object` as it is. */
+export function removalOf(object: ResourceObject): Removal {
+  const { metadata } = object;
+  const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };
+  return { type: 'ObjectDeleted', object: removed, values: [] };
 }
 
 function takes(index: IndexDefinition, object: ResourceObject): boolean {

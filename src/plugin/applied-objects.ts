@@ -150,7 +150,7 @@ export class AppliedObjects {
   }
 
   /**
-   * Marks it; of a type that is not registered also takes it away: nobody serves such an object, so neither the collector nor
+   * Deletes it; of a type that is not registered also takes it away: nobody serves such an object, so neither the collector nor
    * whoever put a finalizer on it could see to it any more. One of its name that came after it stays. Answers what was in the way.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {

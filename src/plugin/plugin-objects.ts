@@ -94,7 +94,7 @@ export class PluginObjects {
     if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }
 
-  /** The last step of the uninstall of this very object: with its finalizer gone the collector removes it. Finalizers of others stay. */
+  /** The last step of the uninstall of this very object: with its last finalizer gone it is removed. Finalizers of others stay. */
   async letGo(name: string, uid: JsonValue | undefined): Promise<boolean> {
     const ours = uninstallFinalizer(this.#dependencies.domain);
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {

@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
 import type { WriteContext, WriteOutcome } from '../command/command.ts';
-import { objectBytesMax } from '../limits/objects.ts';
 import { eventCopiesHeld, ownWriteBytesPerUser, ownWritesPerUser, writesInFlightMax } from '../limits/writes.ts';
 import type { ProposedEvent } from '../log/log.ts';
 import type { HeldBytes } from './held-bytes.ts';
@@ -78,15 +77,16 @@ export class Admitted {
     return isHeld ? undefined : tooMany('too many bytes of writes are waiting for the log');
   }
 
-  /** Room for the object's event, and, where it is to be appended, its bytes of what may still be added to the log. */
-  takeEvent({ data, metadata }: ProposedEvent): Refusal | undefined {
-    const full = this.hold(eventCopiesHeld * data.length);
-    if (full !== undefined || this.#context.dryRun || data.length > objectBytesMax) return full;
-    return this.#chargeEvent(data.length + metadata.length);
+  /** Room for the object's events, and, if they are to be appended, their bytes of what may still be added to the log. */
+  takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
+    const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
+    const full = this.hold(eventCopiesHeld * dataBytes);
+    if (full !== undefined || this.#context.dryRun || isTooLarge) return full;
+    return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
   /** A write that was decided anew pays what has been added. */
-  #chargeEvent(bytes: number): Refusal | undefined {
+  #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
     if (refused === undefined) this.#bytesCharged += added;

@@ -1,12 +1,18 @@
-import { behaviour, created, deleted, fenced, marked, now, positionOf, remove, uid, widget, widgetType } from '../support/given.ts';
+import {
+  behaviour, created, deleted, fenced, marked, now, positionOf, remove, removed, uid, updated, widget, widgetType,
+} from '../support/given.ts';
 
 behaviour('a DELETE marks the object, which stays', (given) => {
   const stored = widget({ metadata: { finalizers: ['f'], labels: { a: '1' } }, spec: { title: 'One', serial: 's' }, status: { phase: 'Ready' } });
   given(created(stored)).when(remove()).then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
 });
 
-behaviour('an object without finalizers is marked alike: the collector removes it', (given) => {
-  given(created()).when(remove()).then(marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } })));
+behaviour('an object that nothing holds is marked and removed at once', (given) => {
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
+  given(created()).when(remove()).then(...removed(leaving));
+  const fence = widget({ metadata: { version: 2, generation: 2 } });
+  given(created(), updated(widget({ metadata: { version: 1, generation: 2 } })), fenced(fence)).when(remove())
+    .then(...removed(widget({ metadata: { version: 3, generation: 3, deletionTimestamp: now } })));
 });
 
 behaviour('a second DELETE changes nothing, the timestamp least of all', (given) => {
@@ -21,9 +27,9 @@ behaviour('a DELETE of what is not there is refused', (given) => {
 });
 
 behaviour('a DELETE may name the uid, the position and the versions it means', (given) => {
-  const expected = marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
+  const expected = removed(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
   const position = positionOf(0).toString();
-  for (const preconditions of [{ uid }, { resourceVersion: position }, { uid, resourceVersion: position, ifMatch: [0] }, { ifMatch: 'any' }] as const) given(created()).when(remove(preconditions)).then(expected);
+  for (const preconditions of [{ uid }, { resourceVersion: position }, { uid, resourceVersion: position, ifMatch: [0] }, { ifMatch: 'any' }] as const) given(created()).when(remove(preconditions)).then(...expected);
   given(created()).when(remove({ uid: 'another' })).thenRejected('stale-version').thenDetail(/Precondition failed: UID in precondition: another/u);
   given(created()).when(remove({ resourceVersion: '1' })).thenRejected('stale-version');
   given(created()).when(remove({ ifMatch: [1] })).thenRejected('precondition-failed');
@@ -36,24 +42,30 @@ behaviour('preconditions hold for a second DELETE too', (given) => {
   given(created(), marked(leaving)).when(remove({ uid: 'another' })).thenRejected('stale-version');
 });
 
-behaviour('a marked object still holds its unique values', (given) => {
-  const stored = widget({ spec: { title: 'One', serial: 's' } });
-  given(created(stored)).when(remove()).then(marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: { title: 'One', serial: 's' } })));
+behaviour('a marked object still holds its unique values, a removed one does not', (given) => {
+  const spec = { title: 'One', serial: 's' };
+  const leaving = { version: 1, generation: 2, deletionTimestamp: now };
+  given(created(widget({ metadata: { finalizers: ['f'] }, spec }))).when(remove())
+    .then(marked(widget({ metadata: { ...leaving, finalizers: ['f'] }, spec })));
+  given(created(widget({ spec }))).when(remove()).then(...removed(widget({ metadata: leaving, spec })));
 });
 
 behaviour('an object that its type no longer takes can be deleted all the same', (given) => {
   const stored = widget({ spec: { title: 'One', serial: 's', free: 'x'.repeat(2_000) } });
-  const expected = marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: stored['spec'] as never }));
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: stored['spec'] as never });
+  const expected = removed(leaving);
   const stricter = { schema: { type: 'object', properties: { spec: { type: 'object', required: ['colour'] } } } };
-  given(created(stored)).when(remove(), { type: widgetType(stricter) }).then(expected);
+  given(created(stored)).when(remove(), { type: widgetType(stricter) }).then(...expected);
   // The index that takes it still holds its value; the one that cannot holds nothing.
-  given(created(stored)).when(remove(), { type: widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.free', unique: true }] }) }).then(expected);
+  given(created(stored)).when(remove(), { type: widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.free', unique: true }] }) }).then(...expected);
 });
 
-const leavingWith = (...finalizers: readonly string[]) => marked(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, ...(finalizers.length === 0 ? {} : { finalizers }) } }));
+const leavingMetadata = { version: 1, generation: 2, deletionTimestamp: now };
+const leavingWith = (...finalizers: readonly string[]) => marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
+const goneAtOnce = removed(widget({ metadata: leavingMetadata }));
 
 behaviour('a propagation policy becomes the finalizer that Kubernetes knows it by', (given) => {
-  given(created()).when(remove({}, 'w1', 'Background')).then(leavingWith());
+  given(created()).when(remove({}, 'w1', 'Background')).then(...goneAtOnce);
   given(created()).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan'));
   given(created()).when(remove({}, 'w1', 'Foreground')).then(leavingWith('foregroundDeletion'));
 });
@@ -62,7 +74,7 @@ behaviour('a policy takes the place of what the finalizers said, and leaves all 
   const held = (...finalizers: readonly string[]) => created(widget({ metadata: { finalizers } }));
   given(held('f', 'orphan')).when(remove({}, 'w1', 'Foreground')).then(leavingWith('f', 'foregroundDeletion'));
   given(held('foregroundDeletion', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('f', 'orphan'));
-  given(held('orphan', 'foregroundDeletion')).when(remove({}, 'w1', 'Background')).then(leavingWith());
+  given(held('orphan', 'foregroundDeletion')).when(remove({}, 'w1', 'Background')).then(...goneAtOnce);
   given(held('orphan', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan', 'f'));
 });
 

@@ -1,7 +1,10 @@
 import { objectBytesMax } from '../../src/limits/objects.ts';
 import { jsonDepthMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object.ts';
-import { behaviour, body, created, jsonPatch, marked, merge, now, positionOf, uid, updated, widget, widgetsWithStatus, widgetType } from '../support/given.ts';
+import {
+  behaviour, body, created, jsonPatch, marked, merge, now, positionOf, removalOf, uid, updated, widget, widgetType,
+  widgetsWithStatus,
+} from '../support/given.ts';
 
 behaviour('a merge patch changes what it names', (given) => {
   const stored = widget({ metadata: { labels: { a: '1', b: '2' } }, spec: { title: 'One', size: 1, tags: ['x'] } });
@@ -74,12 +77,13 @@ behaviour('a merge patch that is no object makes no object', (given) => {
   for (const document of ['x', 3, null, []] as readonly JsonValue[]) given(created()).when(merge(document)).thenRejected('invalid', '');
 });
 
-behaviour('a patch may remove the last finalizer under deletion, and may add none', (given) => {
+behaviour('a patch that removes the last finalizer under deletion removes the object, and none may be added', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
   const { finalizers: _gone, ...bare } = leaving.metadata;
   const events = [created(widget({ metadata: { finalizers: ['f'] } })), marked(leaving)];
   for (const command of [merge({ metadata: { finalizers: null } }), merge({ metadata: { finalizers: [] } }), jsonPatch([{ op: 'remove', path: '/metadata/finalizers/0' }])]) {
-    given(...events).when(command).then(updated({ ...leaving, metadata: { ...bare, version: 2 } }));
+    const freed = { ...leaving, metadata: { ...bare, version: 2 } };
+    given(...events).when(command).then(updated(freed), removalOf(freed));
   }
   given(...events).when(jsonPatch([{ op: 'add', path: '/metadata/finalizers/-', value: 'g' }])).thenRejected('invalid', '/metadata/finalizers');
 });

@@ -1,5 +1,8 @@
 import type { JsonValue } from '../../src/resource/object.ts';
-import { behaviour, body, create, created, deleted, domain, fenced, marked, now, positionOf, put, uid, updated, widget, widgetsWithStatus, widgetType } from '../support/given.ts';
+import {
+  behaviour, body, create, created, deleted, domain, fenced, marked, now, positionOf, put, removalOf, uid, updated,
+  widget, widgetType, widgetsWithStatus,
+} from '../support/given.ts';
 
 const two = { spec: { title: 'Two' } };
 
@@ -95,7 +98,8 @@ const marking = [created(widget({ metadata: { finalizers: ['a', 'b'] } })), mark
 behaviour('under deletion finalizers go and do not come', (given) => {
   given(...marking).when(put(body({ metadata: { finalizers: ['b'] } }))).then(updated(widget({ metadata: { ...leaving.metadata, version: 2, finalizers: ['b'] } })));
   const { finalizers: _all, ...bare } = leaving.metadata;
-  given(...marking).when(put(body())).then(updated({ ...leaving, metadata: { ...bare, version: 2 } }));
+  const freed = { ...leaving, metadata: { ...bare, version: 2 } };
+  given(...marking).when(put(body())).then(updated(freed), removalOf(freed));
   given(...marking).when(put(body({ metadata: { finalizers: ['b', 'a'] } }))).then(updated(widget({ metadata: { ...leaving.metadata, version: 2, finalizers: ['b', 'a'] } })));
   given(...marking).when(put(body({ metadata: { finalizers: ['a', 'c', 'b', 'd'] } }))).thenRejected('invalid', '/metadata/finalizers').thenDetail(/no new finalizers can be added if the object is being deleted, found new finalizers \["c","d"\]/u);
 });
@@ -105,6 +109,13 @@ behaviour('under deletion the rest may still change, and the mark stays', (given
     given(...marking).when(put(body({ ...two, metadata: { deletionTimestamp, labels: { a: '1' }, finalizers: ['a', 'b'] } })))
       .then(updated(widget({ metadata: { ...leaving.metadata, version: 2, generation: 3, labels: { a: '1' } }, ...two })));
   }
+});
+
+behaviour('a change of a marked object that nothing holds removes it', (given) => {
+  const unheld = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
+  const changed = widget({ metadata: { version: 2, generation: 3, deletionTimestamp: now }, ...two });
+  given(created(), marked(unheld)).when(put(body(two))).then(updated(changed), removalOf(changed));
+  given(created(), marked(unheld)).when(put(body())).thenNothing(unheld);
 });
 
 behaviour('before deletion finalizers come and go', (given) => {
@@ -177,7 +188,9 @@ behaviour('a finalizer can be taken off an object that an index no longer takes'
   const stored = widget({ metadata: { finalizers: ['f'] }, spec: free });
   const going = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] }, spec: free });
   const { finalizers: _gone, ...bare } = going.metadata;
-  given(created(stored), marked(going)).when(put(body({ spec: free })), { type: overlong }).then({ type: 'ObjectUpdated', object: { ...going, metadata: { ...bare, version: 2 } }, values: [] });
+  const freed = { ...going, metadata: { ...bare, version: 2 } };
+  given(created(stored), marked(going)).when(put(body({ spec: free })), { type: overlong })
+    .then({ type: 'ObjectUpdated', object: freed, values: [] }, removalOf(freed));
   given(created(stored)).when(put(body({ spec: free })), { type: overlong }).thenRejected('invalid', '/spec/free');
 });
 

@@ -101,7 +101,7 @@ const typeName = fc.constantFrom('plain' as const, 'status' as const, 'open' as 
 const recordedMetadata: EventMetadata = { actor: 'test', verb: 'test', requestId: 'r', time: earlier, schema: eventSchema, $correlationId: 'r' };
 
 test('deciding, evolving and the log agree on every history of an object', async (t) => {
-  const seen = { emitted: 0, unchanged: 0, refused: 0, deleted: 0 };
+  const seen = { emitted: 0, unchanged: 0, refused: 0, deleted: 0, removed: 0 };
   fc.assert(fc.property(typeName, fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }), (named, steps) => {
     let state: State = initialState;
     steps.forEach((next, place) => {
@@ -120,19 +120,36 @@ test('deciding, evolving and the log agree on every history of an object', async
       seen.emitted += 1;
       if (decision.event.type === 'ObjectDeleted') seen.deleted += 1;
       const before = state;
-      state = advanced(before, decision.event, decision);
-      if (next !== 'fence') checkChange(before, state, { command: next.command, facts, event: decision.event });
+      state = advanced(before, decision.event);
+      if (next === 'fence') return;
+      checkChange(before, state, { command: next.command, facts, event: decision.event });
+      state = removedFrom(state, decision);
+      if (decision.removal !== undefined) seen.removed += 1;
+      must(state.kind !== 'live' || state.object === decision.object, 'the object answered is the one that stands');
     });
   }), { numRuns: runs });
-  t.ok(seen.emitted > runs && seen.refused > runs && seen.unchanged > runs / 10 && seen.deleted > runs / 100, JSON.stringify(seen));
+  t.ok(seen.emitted > runs && seen.refused > runs && seen.unchanged > runs / 10 && seen.removed > runs / 100, JSON.stringify(seen));
 });
 
+/** The state after the removal that goes with a decision: there is one exactly where nothing holds the object. */
+function removedFrom(state: State, decision: Extract<Decision, { readonly event: ObjectEvent }>): State {
+  const { removal, event, object } = decision;
+  const isUnheld = state.kind === 'live' && state.object.metadata.deletionTimestamp !== undefined
+    && state.object.metadata.finalizers === undefined;
+  must((removal !== undefined) === isUnheld, 'what is marked and held by nothing goes at once');
+  if (removal === undefined) return state;
+  const { version: _marked, ...left } = event.object?.metadata ?? {};
+  const { version: _removed, ...answered } = object.metadata;
+  must(object === removal.object && deepEqual(left, answered), 'the removal shows the last state');
+  return advanced(state, removal);
+}
+
 /** The next state, if fold and log agree on it. */
-function advanced(state: State, event: ObjectEvent, decision: Decision & { readonly ok: true }): State {
+function advanced(state: State, event: ObjectEvent): State {
   const revision = streamRevision(state.kind === 'absent' ? 0 : state.revision + 1);
   const position = positionOf(revision);
   const next = evolve(state, event, { revision, position });
-  must(event.type === 'ObjectDeleted' || event.object === undefined ? next.kind === 'gone' : next.kind === 'live' && next.object === decision.object, 'the fold is what was decided');
+  must(event.type === 'ObjectDeleted' || event.object === undefined ? next.kind === 'gone' : next.kind === 'live' && next.object === event.object, 'the fold is what was decided');
   if (event.object !== undefined) must(event.object.metadata.version === revision, 'the version is the revision');
   checkBytes(event, revision);
   return next;

@@ -107,6 +107,7 @@ test('a role that was deleted is there again after the next start', async (t) =>
   const access = await Access.open(t);
   await started(access);
   await access.given(user('root'), binding('roots', 'super-role', 'root'));
+  shown(await access.as('root').patch('roles', 'guest', { metadata: { finalizers: ['example.com/hold'] } }));
   shown(await access.as('root').delete('roles', 'guest'));
   t.strictSame(await started(access), [], 'what is still going is left to go');
   shown(await access.as(platform).collect('roles', 'guest'));

@@ -32,9 +32,9 @@ t.test('a plugin\'s own client does on its types what the API does', async (t) =
   const patched = await client.patch<PluginObject<{ color?: string; size?: number }>>(goods, 'a', { spec: { color: null, size: 3 } });
   t.same(patched.spec, { size: 3 });
   const { resourceVersion } = patched.metadata;
-  const marked = await client.delete(goods, 'a', { uid: patched.metadata.uid, resourceVersion });
-  t.match(marked, { metadata: { name: 'a', deletionTimestamp: String } });
-  t.same(await client.get(goods, 'a'), marked);
+  const removed = await client.delete(goods, 'a', { uid: patched.metadata.uid, resourceVersion });
+  t.match(removed, { metadata: { name: 'a', version: 4, deletionTimestamp: String } });
+  t.equal(await client.get(goods, 'a'), undefined);
   await stage.close();
 });
 

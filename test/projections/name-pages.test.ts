@@ -24,7 +24,7 @@ test('pages of names hold each object that stays once, whatever is written betwe
   const first = pages.next().value as readonly string[];
   const ahead = names.filter((name) => !first.includes(name));
   const [gone, behind] = [ahead[3]!, first[3]!];
-  for (const name of [gone, behind]) await stage.collect(await stage.mark('roles', name), 'roles');
+  for (const name of [gone, behind]) await stage.mark('roles', name);
   await stage.create('roles', 'late', {});
   const rest: string[] = [];
   for (let page = pages.next(); page.done !== true; page = pages.next()) rest.push(...page.value);

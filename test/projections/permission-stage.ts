@@ -72,11 +72,6 @@ export class PermissionStage {
     return this.#write(plural, { type: 'delete', name, preconditions: {} });
   }
 
-  /** As the collector does. */
-  async collect({ metadata: { name, uid } }: Shown, plural: Plural): Promise<Shown> {
-    return this.#write(plural, { type: 'collect', name, uid });
-  }
-
   /** What listeners were told since the last call. */
   heard(): readonly { readonly credentials: readonly string[]; readonly rights: boolean }[] {
     return this.told.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials], rights }));

@@ -69,7 +69,7 @@ test('what is marked for deletion counts as gone, and may come back under its na
   await stage.mark('users', 'ann');
   t.equal(stage.tables.user('ann'), undefined);
   await stage.change('rolebindings', 'b', { metadata: { finalizers: null } });
-  await stage.collect(await stage.change('roles', 'reader', { metadata: { finalizers: null } }), 'roles');
+  await stage.change('roles', 'reader', { metadata: { finalizers: null } });
   await stage.create('roles', 'reader', { rules: [posts] });
   await stage.create('rolebindings', 'c', binding('reader', 'ann'));
   t.ok(may(stage));

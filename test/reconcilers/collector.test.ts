@@ -6,12 +6,14 @@ import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { Collector } from '../../reconcilers/collector.ts';
 import type { TypeKey } from '../../src/resource/index-entry.ts';
 import { Accounts } from '../support/accounts.ts';
+import { marksAlone } from '../support/marks-alone.ts';
+import { MemoryLog } from '../support/memory-log.ts';
 import { Lead } from './controller-stage.ts';
 
 const count = Number(process.env['COLLECTED'] ?? 5_000);
 
 test(`${count.toString()} objects that were marked while nobody led are gone in one pass, each by one step, and reads go on`, async (t) => {
-  const accounts = await Accounts.open(t);
+  const accounts = await Accounts.open(t, { log: marksAlone(new MemoryLog()) });
   const { models, clock, sessions, execute } = accounts;
   for (let first = 0; first < count; first += 256) {
     const names = Array.from({ length: Math.min(256, count - first) }, (_, index) => `s${(first + index).toString()}`);

@@ -82,7 +82,6 @@ test('of a role that is changed while it is judged the new one is told, and noth
   t.match(complete(stage), { status: 'False', message: 'depends on what is no role: "three"' });
   leader.lead.give(false);
   shown(await stage.as().delete('roles', 'needy'));
-  shown(await stage.as().collect('roles', 'needy'));
   await stage.given(role('needy'));
   leader.lead.give(true);
   await stage.pass(2 * missingRoleGraceMs, 100);

@@ -1,10 +1,11 @@
 import { claimStream } from '../../src/claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
-import type { ClaimEvent } from '../../src/command/event.ts';
+import type { ClaimEvent, ObjectEvent } from '../../src/command/event.ts';
 import type { State } from '../../src/command/evolve.ts';
-import { decodeEvent } from '../../src/log/event-codec.ts';
+import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
+import { bytesOf } from '../../src/write/proposal.ts';
 import { nameOfStream, type Step } from './history.ts';
 import { verdictOf } from './sim-client.ts';
 import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from './world.ts';
@@ -16,7 +17,7 @@ export function checkHistory(world: World): void {
   for (const steps of world.history.streams.values()) {
     for (const step of steps) {
       checkStep(step, invocations, world);
-      if (step.event.type === 'NameFenced') continue;
+      if (step.event.type === 'NameFenced' || !step.recorded.endsAppend) continue;
       own.set(step.metadata.requestId, [...own.get(step.metadata.requestId) ?? [], step]);
     }
   }
@@ -25,7 +26,8 @@ export function checkHistory(world: World): void {
 }
 
 /** 2, 10: what stands is what deciding on the very state before it gives. */
-function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, { coverage }: World): void {
+function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, world: World): void {
+  const { coverage } = world;
   const { recorded, event, before } = step;
   const where = `${recorded.stream}@${String(recorded.revision)}`;
   if (JSON.stringify(event.values) !== JSON.stringify(event.object === undefined || event.type === 'ObjectDeleted' ? [] : valuesOf(event.object))) throw new Error(`${where} does not hold the values it says`);
@@ -38,12 +40,42 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, { c
   // Whoever decided on the state before had folded the event that made it.
   if (step.previous !== undefined && Date.parse(step.metadata.time) < Date.parse(step.previous.time)) throw new Error(`${where} is of ${step.metadata.time}, the one before it of ${step.previous.time}`);
   const { requestId } = step.metadata;
+  const marking = markingOf(step, world);
   const command: Command | undefined = requestId.startsWith('collector ')
     ? { type: 'collect', name: nameOfStream(recorded.stream), uid: before.kind === 'live' ? before.object.metadata.uid : '' } : invocations.get(requestId)?.command;
   if (command === undefined) throw new Error(`${where} was written by nobody: ${requestId}`);
-  const decision = decide(before, command, { ...facts, now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) });
-  const decided = decision.ok ? decision.event : undefined;
+  const then = { now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) };
+  const decision = decide(marking?.before ?? before, command, { ...facts, ...then });
+  const decided = decidedOf(decision, marking === undefined ? 'event' : 'removal');
+  checkWhole(step, decision, world);
   if (decided?.type !== event.type || JSON.stringify([decided.object, decided.values]) !== JSON.stringify([event.object, event.values])) throw new Error(`${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`);
+}
+
+function decidedOf(decision: Decision, which: 'event' | 'removal'): ObjectEvent | undefined {
+  return decision.ok && decision.event !== undefined ? decision[which] : undefined;
+}
+
+/** The event that begins the append which this one ends. */
+function markingOf({ recorded, metadata }: Step, { history }: World): Step | undefined {
+  const previous = history.steps(recorded.stream)[recorded.revision - 1];
+  if (previous?.recorded.endsAppend !== false) return undefined;
+  if (previous.metadata.requestId === metadata.requestId) return previous;
+  throw new Error(`${recorded.stream}@${String(recorded.revision)} ends another write's append`);
+}
+
+/** What is marked and held by nothing stands only where the removal did not fit beside it. */
+function checkWhole({ recorded, event, metadata }: Step, decision: Decision, world: World): void {
+  const { coverage, appendBytesMax } = world;
+  const where = `${recorded.stream}@${String(recorded.revision)}`;
+  const removed = decidedOf(decision, 'removal');
+  if (removed === undefined || event.type === 'ObjectDeleted') {
+    if (!recorded.endsAppend) throw new Error(`${where} is followed in its append by what was not decided`);
+    return;
+  }
+  coverage.note(recorded.endsAppend ? 'marked alone' : 'marked and removed');
+  const removal = encodeEvent(recorded.id, removed, metadata);
+  const fits = bytesOf(recorded) + bytesOf(removal) <= (appendBytesMax ?? Infinity);
+  if (fits === recorded.endsAppend) throw new Error(`${where} ${fits ? 'lacks its removal' : 'exceeds one append'}`);
 }
 
 function checkFence({ recorded, event, before }: Step): void {
@@ -161,7 +193,8 @@ function isTaken({ command, invoked, answered }: Invocation, stream: StreamName,
 
 function periods(steps: readonly Step[]): readonly { readonly state: State; readonly since: number; readonly until: number }[] {
   const after = steps.map((step, place) => ({ state: step.after, since: step.landed, until: steps[place + 1]?.landed ?? Infinity }));
-  return [{ state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity }, ...after];
+  const first = { state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity } as const;
+  return [first, ...after.filter((_period, place) => steps[place]?.recorded.endsAppend === true)];
 }
 
 /** The names a write may have been about: a drawn one is any of those there are to draw. */

@@ -29,6 +29,8 @@ export type Faults = {
   readonly feed: Latency;
   /** How many times in a minute. */
   readonly incidents: Readonly<Record<Incident, number>>;
+  /** So small that some deletions take two appends; undefined: as it is. */
+  readonly appendBytesMax: number | undefined;
   /** The greatest difference between a node's clock and the true time. */
   readonly skewMs: number;
 };
@@ -38,6 +40,7 @@ export const noFaults: Faults = {
   contended: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0,
   calls: { usual: 2, tailChance: 0, tail: 0 }, feed: { usual: 3, tailChance: 0, tail: 0 },
   incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0 },
+  appendBytesMax: undefined,
   skewMs: 0,
 };
 
@@ -58,6 +61,7 @@ export function drawFaults(random: Random): Faults {
       crash: some(4, 40), pause: some(4, 30), longPause: some(1, 4, 0.06), outage: some(3, 15, 0.25), rejection: some(5, 40, 0.3),
       stall: some(5, 40), jump: some(3, 20, 0.3), leaders: some(3, 20, 0.4),
     },
+    appendBytesMax: random.chance(0.25) ? random.between(900, 1_300) : undefined,
     skewMs: some(10, 5_000, 0.4),
   };
 }

@@ -45,7 +45,8 @@ export class History {
 
   /** Every state the object was in at some instant from `since` to `until`. */
   statesBetween(stream: StreamName, since: number, until: number): readonly State[] {
-    const steps = this.steps(stream);
+    // Nobody is ever shown a part of an append.
+    const steps = this.steps(stream).filter(({ recorded }) => recorded.endsAppend);
     const states = steps.filter(({ landed }, place) => landed <= until && (steps[place + 1]?.landed ?? Infinity) >= since).map(({ after }) => after);
     return (steps[0]?.landed ?? Infinity) >= since ? [initialState, ...states] : states;
   }

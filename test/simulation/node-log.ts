@@ -128,12 +128,13 @@ export class NodeLog implements EventLog {
     else look();
   }
 
-  #fate({ stream, events: [event] }: Append): AppendFate | undefined {
+  #fate({ stream, events: [event], events: { length: count } }: Append): AppendFate | undefined {
     const { random, faults } = this.#world;
     const { appends, contended } = faults();
     const holds = contended && stream.startsWith('object:') && event !== undefined && Buffer.from(event.data.subarray(0, 16)).includes('[{');
     const fate = holds && random.chance(0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
     if (fate !== undefined) this.#note(`append ${fate}`);
+    if (count > 1) this.#note(`append of two ${fate ?? 'as it should'}`);
     return fate;
   }
 
@@ -161,7 +162,7 @@ export class NodeLog implements EventLog {
     const head = await this.#ask('read all', () => shared.events.length);
     const last = until === undefined ? head : Math.min(head, shared.events.filter(({ position }) => position <= until).length);
     for (let next = this.#placeAfter(after); next < last && signal?.aborted !== true;) {
-      const taken = await this.#ask('read on', () => shared.events.slice(next, Math.min(last, next + random.between(1, 12))));
+      const taken = await this.#ask('read on', () => shared.wholeAppends(next, Math.min(last, next + random.between(1, 12))));
       next += taken.length;
       const batch = this.#batch(taken, categories);
       if (batch.length > 0) yield batch;
@@ -174,7 +175,7 @@ export class NodeLog implements EventLog {
       await this.#arrival(next, signal);
       if (signal?.aborted === true) return;
       const most = random.chance(0.5) ? random.between(1, 4) : logReadAheadEventsMax;
-      const taken = shared.events.slice(next, next + most);
+      const taken = shared.wholeAppends(next, next + most);
       next += taken.length;
       const batch = this.#batch(taken, categories);
       if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0)) this.#note('delivered, perhaps before its acknowledgement');

@@ -145,6 +145,8 @@ export class SimClient {
     timeline.tell(() => `${id} ← ${this.#node.name}: ${verdict}`);
     coverage.note(`answered ${verdict}`);
     if (invocation.outcome?.ok === true) this.#seenAt(positionOf(invocation.outcome.bytes));
+    const isGone = command.type === 'delete' && invocation.outcome?.ok === true;
+    if (isGone && this.#world.random.chance(0.3)) await this.#write(this.#commandOf('create', command.name, undefined));
   }
 
   /** Invariant 6: in the turn of the answer, the node that gave it shows the write or what came after. */
@@ -210,6 +212,7 @@ export function checkRow({ history, fail }: World, { node, models, name }: { rea
   const after = step?.after.kind ?? 'absent';
   const wrong = (detail: string): void => { fail(new Error(`${node} at ${models.position().toString()} shows ${name} ${head.kind} where it is ${after}${detail}`)); };
   if (head.kind !== after) wrong('');
+  else if (step?.recorded.endsAppend === false) wrong(' within an append');
   else if (head.kind === 'gone' && step?.after.kind === 'gone' && head.revision !== step.after.revision) wrong(`: revision ${String(head.revision)}, not ${String(step.after.revision)}`);
   else if (head.kind === 'live' && step?.bytes?.equals(head.stored.bytes) !== true) wrong(`\n${Buffer.from(head.stored.bytes).toString()}\n${step?.bytes?.toString() ?? ''}`);
 }

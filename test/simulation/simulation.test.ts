@@ -22,6 +22,8 @@ const least: Readonly<Record<string, number>> = {
   'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 10, '503, and it stands all the same': 5,
   'event ObjectCreated': 1_000, 'event ObjectUpdated': 1_000, 'event ObjectDeletionRequested': 400, 'event ObjectDeleted': 400, 'event NameFenced': 15,
   'claim given up': 100,
+  ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])), 'append of two as it should': 200,
+  'marked and removed': 300, 'marked alone': 20,
   'lease taken over': 50, 'lease released': 10,
   'a read that waits: reached': 1_000, 'a read that waits: timeout': 20, 'list': 300,
   'a watch resumed': 2_000, 'a watch ended: left': 1_000, 'a watch ended: shutting-down': 20, 'a watch ended: too-slow': 5, 'events watched': 4_000,

@@ -64,6 +64,7 @@ class Simulation {
       fail: (error) => { this.#failure ??= { error }; },
       openTables: () => tables.take(),
       hotSerial: 's1',
+      appendBytesMax: this.#faults.appendBytesMax,
       uuid: () => { ids += 1; return idOf(`${String(seed)} ${String(ids)}`); },
     } satisfies World;
     this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));

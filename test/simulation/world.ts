@@ -32,6 +32,8 @@ export type World = Surroundings & {
   readonly fail: (error: unknown) => void;
   readonly openTables: () => LmdbTables;
   readonly uuid: () => string;
+  /** Of every node's door, in the whole run. */
+  readonly appendBytesMax: number | undefined;
   /** The value that was asked for last: contended ones show more than free ones. */
   hotSerial: string;
 };

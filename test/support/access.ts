@@ -162,10 +162,11 @@ export class Acting {
     return this.write(plural, { type: 'delete', name, preconditions: {} });
   }
 
-  /** Removes what is marked, as the collector does once nothing holds it any more. */
+  /** Removes what is marked: takes away what holds it, or does as the collector does. */
   async collect(plural: Plural, name: string): Promise<WriteOutcome> {
-    if (this.#access.object(plural, name)?.metadata.finalizers !== undefined) await this.patch(plural, name, { metadata: { finalizers: null } });
-    return this.write(plural, { type: 'collect', name, uid: this.#access.object(plural, name)?.metadata.uid ?? '' });
+    const { finalizers, uid = '' } = this.#access.object(plural, name)?.metadata ?? {};
+    if (finalizers !== undefined) return this.patch(plural, name, { metadata: { finalizers: null } });
+    return this.write(plural, { type: 'collect', name, uid });
   }
 
   async write(plural: string, command: Command, changes: Partial<WriteContext> = {}): Promise<WriteOutcome> {

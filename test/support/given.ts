@@ -31,6 +31,15 @@ export function deleted(object: ResourceObject): ObjectEvent {
   return { type: 'ObjectDeleted', object, values: [] };
 }
 
+/** Both events of an append that marks `object`, which nothing holds, and removes it. */
+export function removed(object: ResourceObject): readonly [ObjectEvent, ObjectEvent] {
+  return [marked(object), removalOf(object)];
+}
+
+export function removalOf(object: ResourceObject): ObjectEvent {
+  return deleted({ ...object, metadata: { ...object.metadata, version: object.metadata.version + 1 } });
+}
+
 export function fenced(object?: ResourceObject): ObjectEvent {
   return object === undefined ? { type: 'NameFenced', values: [] } : { type: 'NameFenced', object, values: valuesOf(object) };
 }
@@ -98,11 +107,12 @@ class Outcome {
     this.decision = decision;
   }
 
-  /** Exactly this event; its object is what is answered, and begins as the codec cuts it. */
-  then(expected: ObjectEvent): this {
+  /** Exactly this event, and perhaps a removal; the last object is what is answered, and begins as the codec cuts it. */
+  then(expected: ObjectEvent, removal?: ObjectEvent): this {
     if (this.#refused()) return this;
-    const event = this.decision.ok ? this.decision.event : undefined;
-    this.#t.strictSame(event, expected);
+    const made = this.decision.ok && this.decision.event !== undefined ? this.decision : undefined;
+    this.#t.strictSame([made?.event, made?.removal], [expected, removal]);
+    const event = made?.removal ?? made?.event;
     if (event?.object !== undefined && this.decision.ok) {
       this.#t.strictSame(this.decision.object, event.object, 'the object answered is the one appended');
       this.#t.match(JSON.stringify(event.object), /^\{"apiVersion":"[^"]+","kind":"[^"]+","metadata":\{"/u, 'apiVersion, kind and metadata come first');

@@ -1,0 +1,53 @@
+import { must } from '../base/unreachable.ts';
+import type { Decision } from '../command/decide.ts';
+import type { EventMetadata, ObjectEvent } from '../command/event.ts';
+import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
+import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
+import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
+
+/** A decision that there is an event of. */
+export type Made = Extract<Decision, { readonly event: ObjectEvent }>;
+
+/** What one append holds: the decision's event, and with it the removal if there is one. Sent again, it is the same. */
+export type Proposal = { readonly events: readonly [ProposedEvent, ...ProposedEvent[]]; readonly decision: Made };
+
+type Proposing = {
+  readonly uuid: () => string;
+  readonly metadata: EventMetadata;
+  readonly indexed: KnownEntry | undefined;
+  readonly appendBytesMax: number | undefined;
+};
+
+export function propose(decision: Made, proposing: Proposing): Proposal {
+  const { uuid, metadata, indexed, appendBytesMax: most = appendBytesMax } = proposing;
+  const first = encodeEvent(uuid(), decision.event, metadata, indexed);
+  if (decision.removal === undefined) return { events: [first], decision };
+  const removal = encodeEvent(uuid(), decision.removal, metadata);
+  if (bytesOf(first) + bytesOf(removal) <= most) return { events: [first, removal], decision };
+  return { events: [first], decision: withoutRemoval(decision) };
+}
+
+/** What does not fit into one append is marked alone: the collector removes it. */
+function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
+  return { ...decision, object: must(decision.event.object, 'what is removed was marked') };
+}
+
+/** Of objects' data: of all events, and of what an object is held to; what is on its way out can always go. */
+export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
+  const { type } = decision.event;
+  const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
+  return { bytes, largest: type === 'ObjectDeletionRequested' || type === 'ObjectDeleted' ? 0 : events[0].data.length };
+}
+
+/** The object after the append, as it is answered: the append's last event stands at the given place. */
+export function answerOf(
+  events: Proposal['events'], { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,
+): Buffer {
+  const last = events.at(-1) ?? events[0];
+  const decoded = decodeEvent({ ...last, stream, revision, position, endsAppend: true });
+  return answerBytes(decoded, last.data, position.toString());
+}
+
+export function bytesOf({ type, data, metadata }: ProposedEvent): number {
+  return data.length + metadata.length + 2 * type.length + appendOverheadBytes;
+}
