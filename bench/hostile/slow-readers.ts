@@ -2,7 +2,8 @@ import { request } from 'node:http';
 
 import type { Bench } from '../bench.ts';
 import type { Result } from '../result.ts';
-import { headers } from '../subject/server.ts';
+import { send } from '../subject/client.ts';
+import { adminPassword } from '../subject/server.ts';
 import { widgetsPath } from '../subject/widgets.ts';
 import { openSilent } from './silent-clients.ts';
 import { unlogged } from './unlogged.ts';
@@ -11,10 +12,14 @@ const readers = 80;
 /** A client of the same machine at another address. */
 const otherAddress = '127.0.0.2';
 
-/** Readers that take nothing of a long list: how long the same list takes for a client at another address. */
+/** Another user than that of the readers. */
+const victim = 'victim';
+
+/** Readers that take nothing of a long list: how long the same list takes for another user at another address. */
 export async function slowReaders(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(await bench.seeded(count), async ({ url }) => {
+    await addVictim(url);
     const alone = await timeList(url);
     const opening: Promise<unknown>[] = Array.from({ length: readers }, async () => openSilent(url, widgetsPath, 1).catch(() => undefined));
     await Promise.race(opening);
@@ -29,10 +34,18 @@ function isOpen(clients: unknown): clients is { close(): void } {
   return typeof clients === 'object' && clients !== null && 'close' in clients;
 }
 
+async function addVictim(url: string): Promise<void> {
+  const user = { metadata: { name: victim }, spec: { password: adminPassword } };
+  await send(url, 'POST', '/api/v1alpha1/users', JSON.stringify(user));
+  const path = `/apis/api.console.svc.run/v1alpha1/users/${victim}/permissions`;
+  await send(url, 'POST', path, JSON.stringify({ roles: ['super-role'] }));
+}
+
 async function timeList(url: string): Promise<number> {
   const began = performance.now();
   await new Promise<void>((resolve, reject) => {
-    request(`${url}${widgetsPath}`, { headers, localAddress: otherAddress }, (response) => {
+    const auth = `${victim}:${adminPassword}`;
+    request(`${url}${widgetsPath}`, { auth, localAddress: otherAddress }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`a list was answered ${String(response.statusCode)}`));
       response.on('end', resolve).on('error', reject).resume();
     }).on('error', reject).end();

@@ -1,9 +1,9 @@
-import { register } from 'node:module';
+import * as nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 import type { Clock } from '../base/clock.ts';
 import { pluginStartMs } from '../limits/plugins.ts';
-import { doorHooksUrl, versionMember, type DoorHooksData } from './door-hooks.ts';
+import { doorHooksUrl, resolveBehind, versionMember, type DoorHooksData } from './door-hooks.ts';
 import type { PluginContext } from './plugin.ts';
 import { thrownPlace, withoutFolder } from './thrown-place.ts';
 
@@ -70,12 +70,17 @@ export function describe(error: unknown): string {
 let isDoorOpen = false;
 
 /**
- * Makes `ledgerplane/plugin` resolve outside the platform's own package. Hooks cost a thread and a hop for each import, so
- * they are set up once and only when there is such a plugin.
+ * Makes `ledgerplane/plugin` resolve outside the platform's own package. Node 22.15 and later run the hooks in this thread.
+ * Earlier ones start a thread for them, hold this one until it runs, and take a hop for each import: they are set up once,
+ * and only when there is such a plugin.
  */
 export function openDoor(): void {
   if (isDoorOpen) return;
   isDoorOpen = true;
-  const data: DoorHooksData = { door: new URL('./plugin.js', import.meta.url).href };
-  register<DoorHooksData>(doorHooksUrl, { data });
+  const door = new URL('./plugin.js', import.meta.url).href;
+  if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
+    Reflect.apply(nodeModule.registerHooks, undefined, [{ resolve: resolveBehind(door) }]);
+    return;
+  }
+  nodeModule.register<DoorHooksData>(doorHooksUrl, { data: { door } });
 }
