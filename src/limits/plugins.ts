@@ -18,7 +18,9 @@ export const pluginMessageLengthMax = 8_192;
 /** How long a server that starts is not ready because plugins are still starting: as long as one may take to load. */
 export const pluginsWaitMs = 10_000;
 
-/** Heap of the thread in which an uploaded module runs first: modules and what they build at their top level are a few MiB. */
+/** Heap of the process in which an uploaded module runs first: modules and what they build at their top level are a few MiB. */
 export const trialHeapMebibytesMax = 256;
+/** After which that process ends itself, in case the server that waits for `pluginStartMs` has been killed meanwhile. */
+export const trialProcessMs = 20_000;
 /** Loads of the same files that did not finish, each in another process, after which the server loads them no more. */
 export const unfinishedLoadsMax = 2;

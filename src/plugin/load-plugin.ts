@@ -24,7 +24,7 @@ export type LoadedPlugin = {
 
 export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
-/** Where the files come from: an upload is tried in a thread of its own first, what is kept is marked while it loads. */
+/** Where the files come from: an upload is tried in a process of its own first, what is kept is marked while it loads. */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
   | { readonly kind: 'kept'; readonly digest: string; readonly generation: JsonValue | undefined };

@@ -1,38 +1,37 @@
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import type { Clock } from '../base/clock.ts';
 import { pluginStartMs, trialHeapMebibytesMax } from '../limits/plugins.ts';
-import { trialWorkerUrl, type TrialStart } from './load-trial-worker.ts';
+import { trialUrl, type TrialStart } from './load-trial-process.ts';
 import type { Failure } from './plugin-status.ts';
 
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
 
 /**
- * Runs a module in a thread of its own, which can be ended while it loops, before the process runs it. Finds only what the
- * process could not survive: a loop without end, an exit, a heap without bound. Everything else, a module that throws among
- * it, is found by loading it, and answers `undefined` here.
+ * Runs a module in a process of its own before the server runs it. A thread would not do: when its heap is exhausted, V8
+ * may end the whole process. Finds only what the server could not survive: a loop without end, an exit, a heap without
+ * bound. Everything else, a module that throws among it, is found by loading it, and answers `undefined` here.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
-  const worker = new Worker(new URL(trialWorkerUrl), {
-    workerData: start, execArgv: [], stdout: true, stderr: true, name: 'plugin trial',
-    resourceLimits: { maxOldGenerationSizeMb: trialHeapMebibytesMax },
+  const child = fork(fileURLToPath(trialUrl), [JSON.stringify(start)], {
+    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // Options for the server, a port for its debugger among them, are not meant for the trial.
+    env: { ...process.env, NODE_OPTIONS: '' },
   });
-  worker.stdout.resume();
-  worker.stderr.resume();
   const failure = await new Promise<Failure | undefined>((resolve) => {
     const timer = clock.after(pluginStartMs, () => { resolve(late); });
     const end = (found: Failure | undefined): void => {
       timer.cancel();
       resolve(found);
     };
-    worker.once('message', () => { end(undefined); });
-    worker.once('error', (error) => { end(isOutOfMemory(error) ? tooLarge : undefined); });
-    worker.once('exit', (code) => { end(exits(code)); });
+    child.once('message', () => { end(undefined); });
+    child.once('error', (error) => { end(untried(error)); });
+    child.once('exit', (code, signal) => { end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`)); });
   });
-  // Not awaited: native code that blocks the thread delays its end, and nothing of it is needed any more.
-  void worker.terminate();
+  child.on('error', () => undefined);
+  child.kill('SIGKILL');
   return failure;
 }
 
@@ -41,15 +40,16 @@ const late: Failure = {
   message: `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits for something that does not come`,
 };
 
-const tooLarge: Failure = {
+/** V8 aborts a process whose heap is exhausted. */
+const aborts: Failure = {
   reason: 'ModuleFailed',
-  message: `its module needs more than ${String(trialHeapMebibytesMax)} MiB of memory to load`,
+  message: `its module aborts the process while it loads: it may need more than ${String(trialHeapMebibytesMax)} MiB of memory`,
 };
 
-function exits(code: number): Failure {
-  return { reason: 'ModuleFailed', message: `its module ends the process while it loads (exit code ${String(code)})` };
+function exits(how: string): Failure {
+  return { reason: 'ModuleFailed', message: `its module ends the process while it loads (${how})` };
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+function untried(error: Error): Failure {
+  return { reason: 'ModuleFailed', message: `no process could be started to try its module: ${error.message}` };
 }

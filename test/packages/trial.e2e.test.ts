@@ -21,19 +21,23 @@ async function upload(server: TestServer, path: string, archive: Buffer): Promis
 }
 
 const loops = /did not load within 10 s: it loops or waits/u;
+const heapless = /more than 256 MiB|did not load within/u;
 type Fatal = Readonly<Record<string, { readonly module: string; readonly detail: RegExp }>>;
 
 const endless: Fatal = {
   'a loop at the top level': { module: 'for (;;);', detail: loops },
   'a loop that prints': { module: 'for (;;) console.log("x".repeat(10_000));', detail: loops },
   'a loop in the function that defines it': { module: 'export default () => { for (;;); };', detail: loops },
-  'a loop of microtasks': { module: 'const again = () => Promise.resolve().then(again); again(); export default {};', detail: loops },
+  'a loop of microtasks': { module: 'const again = () => { queueMicrotask(again); }; again(); export default {};', detail: loops },
+  'a chain of promises': { module: 'const again = () => Promise.resolve().then(again); again(); export default {};', detail: /did not load within 10 s|more than 256 MiB/u },
   'a module that never settles': { module: 'await new Promise(() => {});', detail: loops },
 };
 
 const ending: Fatal = {
   'an exit': { module: 'process.exit(3);', detail: /ends the process while it loads \(exit code 3\)/u },
-  'a heap without bound': { module: 'const all = []; for (;;) all.push(new Array(1e6).fill(1.1));', detail: /needs more than 256 MiB|did not load within/u },
+  'a heap without bound': { module: 'const all = []; for (;;) all.push(new Array(1e6).fill(1.1));', detail: heapless },
+  'an abort': { module: 'process.abort();', detail: /aborts the process while it loads/u },
+  'a signal': { module: 'process.kill(process.pid, "SIGTERM");', detail: /ends the process while it loads \(SIGTERM\)/u },
 };
 
 t.test('an uploaded module that would hold the process is refused, and the server goes on', async (t) => {
