@@ -181,7 +181,7 @@ export class SimNode {
 
   /** In the order of `startServer`. */
   async #compose(log: FoundedLog, { life, how }: { readonly life: Life; readonly how: Restart }): Promise<void> {
-    const { uuid, random, fail, timeline, appendBytesMax } = this.#world;
+    const { uuid, random, fail, timeline, shared, appendBytesMax } = this.#world;
     const clock = this.clock(life);
     const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
     // Before the read models are opened, which begin where the tables end.
@@ -191,6 +191,9 @@ export class SimNode {
       log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
       rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
       ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
+    });
+    models.subscribe(({ position }) => {
+      if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.name} shows a part of the append at ${position.toString()}`));
     });
     const elector = new LeaseElector({ log, clock, uuid, node: uuid(), onError: fail });
     const leadership = this.#leadership = new SimLeadership(elector);
