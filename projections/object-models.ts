@@ -2,6 +2,7 @@ import { Slices } from '../src/base/slices.ts';
 import { must } from '../src/base/unreachable.ts';
 import type { Clock, Timer } from '../src/base/clock.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
+import { clockDifferenceMsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
@@ -9,7 +10,7 @@ import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
-import { stampOf } from '../src/log/event-codec.ts';
+import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
 import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
@@ -46,13 +47,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   #waiters: Waiter[] = [];
   /** Of the last event folded: what the committed checkpoint says. */
   #position: LogPosition;
-  /** Of all folded events: how many they are, and the latest time one is of, as it is written and in epoch milliseconds. */
+  /** Of all folded events: how many they are, and the latest time one is of. */
   #events: number;
-  #stamp: string;
-  #time: number;
+  readonly #times: EventTimes;
 
   /** `identity`: of the log that is folded; asked for once there is something to fold. */
-  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed }) {
+  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed; /** The latest time that an event may say and still count. */ readonly latestTime?: () => number }) {
     this.#tables = dependencies.tables;
     this.#identity = dependencies.identity;
     this.#types = dependencies.types;
@@ -63,8 +63,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
     this.#position = position;
     this.#events = events;
-    this.#time = time;
-    this.#stamp = new Date(time).toISOString();
+    const { clock, latestTime = () => clock.now() + clockDifferenceMsMax } = dependencies;
+    this.#times = new EventTimes(time, latestTime);
   }
 
   position(): LogPosition {
@@ -80,9 +80,14 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#events;
   }
 
-  /** The latest time that a folded event is of, in epoch milliseconds. */
+  /** The latest time that a folded event is of and that counts, in epoch milliseconds. */
   lastTime(): number {
-    return this.#time;
+    return this.#times.lastMs();
+  }
+
+  /** The latest time that does not count among the events folded last, as a wrong clock gave it; undefined: all count. */
+  strayTime(): number | undefined {
+    return this.#times.strayMs();
   }
 
   identity(): LogIdentity {
@@ -184,11 +189,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     const known = { rows: this.#tables, type: this.#types, identity };
     const slices = new Slices(this.#clock);
     const changes: Change[] = [];
-    let [folded, stamp, time] = [0, this.#stamp, this.#time];
+    const times = this.#times.begin();
+    let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
         // First: it refuses an event of a later version, which must not be read as one of this.
-        stamp = laterStamp(recorded, stamp);
+        times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
         folded += 1;
@@ -197,16 +203,15 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
       }
       const last = batch[folded - 1];
       if (last === undefined) return;
-      if (stamp !== this.#stamp) time = Date.parse(stamp);
-      writer.putCheckpoint({ ...identity, position: last.position, eventId: last.id, events: this.#events + folded, time });
+      const { position, id: eventId } = last;
+      writer.putCheckpoint({ ...identity, position, eventId, events: this.#events + folded, time: times.latestMs() });
     });
     const position = batch[folded - 1]?.position;
     if (position === undefined) return 0;
     for (const change of changes) this.#index(change);
     this.#position = position;
     this.#events += folded;
-    this.#stamp = stamp;
-    this.#time = time;
+    this.#times.keep(times);
     const published: ChangeBatch = { changes, position };
     for (const listener of this.#listeners) listener(published);
     this.#settleWaiters();
@@ -269,12 +274,4 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#waiters = this.#waiters.filter(({ position }) => position > this.#position);
     for (const waiter of reached) waiter.settle('reached');
   }
-}
-
-const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
-
-/** Times in one form of one length are in order as texts are. Another form is nothing this program writes, and counts for nothing. */
-function laterStamp(recorded: RecordedEvent, before: string): string {
-  const stamp = stampOf(recorded);
-  return stamp > before && stampForm.test(stamp) ? stamp : before;
 }

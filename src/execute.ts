@@ -1,4 +1,3 @@
-import type { Clock } from './base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from './command/command.ts';
 import { decide, isNameDrawn, nameOf, type Decision } from './command/decide.ts';
 import type { Facts } from './command/facts.ts';
@@ -22,6 +21,7 @@ import { HeldBytes } from './write/held-bytes.ts';
 import { answerOf, propose, sizeOf, type Made, type Proposal } from './write/proposal.ts';
 import { diskShort, taken, tooLarge, tooMany, tooManyHashes, unavailable } from './write/refusals.ts';
 import { isHeldBack, type WriterDisk } from './write/storage.ts';
+import { Stamps, type StampsDependencies } from './write/stamps.ts';
 import { baseOf, streamOf, type Target } from './write/target.ts';
 import { Turns, type Leave } from './write/turns.ts';
 import { claimValues, storedHolder, type ValuesRefused } from './write/values.ts';
@@ -30,16 +30,13 @@ import { Writers } from './write/writers.ts';
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
 
-export type WriteDoorDependencies = {
+export type WriteDoorDependencies = StampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
-  readonly clock: Clock;
   readonly domain: string;
   readonly uuid: () => string;
   /** Five characters of `[a-z0-9]` for generated names. */
   readonly suffix: () => string;
-  /** The latest time that a folded event is of, in epoch milliseconds: no later event is stamped earlier. */
-  readonly lastEventTime: () => number;
   /** Of the platform's own types. */
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
@@ -84,14 +81,14 @@ class WriteDoor {
   readonly #log: WriterLog;
   readonly #turns: Turns;
   readonly #admission: Admission;
-  /** Epoch milliseconds of the latest stamp given: time never runs backwards within the log. */
-  #lastTime = 0;
+  readonly #stamps: Stamps;
 
   constructor(dependencies: WriteDoorDependencies) {
     this.#dependencies = dependencies;
     this.#log = settlingLog(dependencies.log, dependencies.clock);
     this.#turns = new Turns(dependencies.clock);
     const { clock, held = new HeldBytes(), writers = Writers.unlimited(clock) } = dependencies;
+    this.#stamps = new Stamps(dependencies);
     this.#admission = new Admission({ clock, held, writers });
   }
 
@@ -132,7 +129,9 @@ class WriteDoor {
   async #attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const { context } = given;
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
-    const now = this.#now();
+    const refused = this.#stamps.refusal();
+    if (refused !== undefined) return refused;
+    const now = this.#stamps.next();
     const facts: Facts = {
       type, now, uid: given.uid, suffix: given.suffix,
       domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
@@ -277,12 +276,6 @@ class WriteDoor {
     if (reader.position() >= position) return 'again';
     const reached = await reader.reached(position, { timeoutMs: writeFoldWaitMs });
     return reached === 'reached' ? 'again' : unavailable();
-  }
-
-  #now(): string {
-    const { clock, lastEventTime } = this.#dependencies;
-    this.#lastTime = Math.max(clock.now(), this.#lastTime, lastEventTime());
-    return new Date(this.#lastTime).toISOString();
   }
 }
 

@@ -6,11 +6,12 @@ import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, 
 import { delay, type Clock } from './base/clock.ts';
 import type { Config } from './config.ts';
 import { StartError } from './base/start-error.ts';
-import { clockAlarmMs, eventTimeAheadMsMax, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits/log.ts';
+import { clockAlarmMs, logRetryMsMax, logRetryMsMin, progressToldMs } from './limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from './log/founded-log.ts';
 import { LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from './log/log.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import type { Readiness } from './readiness.ts';
+import type { ClockAgreement } from './write/clock-agreement.ts';
 
 export type FollowLogOptions = {
   readonly config: Config;
@@ -19,6 +20,7 @@ export type FollowLogOptions = {
   readonly clock: Clock;
   readonly logger: PluginLogger;
   readonly readiness: Readiness;
+  readonly agreement: ClockAgreement;
   /** Neither the log nor the read models can be gone on with. */
   readonly onFatal: (error: Error) => void;
 };
@@ -64,15 +66,18 @@ export class LogFollower {
     await this.#following;
   }
 
-  /** No event is stamped earlier than one before it, so a clock that is ahead on one node is followed by all (consistency protocol, 8). */
+  /** An event that a wrong clock stamped is not followed by later ones, but the clock is to be set right (consistency protocol, 8). */
   #watchClock(): void {
-    const { models, clock, logger } = this.#options;
+    const { models, clock, logger, agreement } = this.#options;
     let toldAt = -Infinity;
     models.subscribe(() => {
-      const aheadMs = models.lastTime() - clock.now();
-      if (aheadMs <= eventTimeAheadMsMax || clock.monotonic() - toldAt < clockAlarmMs) return;
+      const [stray, problem] = [models.strayTime(), agreement.problem()];
+      if ((stray === undefined && problem === undefined) || clock.monotonic() - toldAt < clockAlarmMs) return;
       toldAt = clock.monotonic();
-      logger.warn('an event is stamped later than it is here: a clock of this node or of another one is wrong', { aheadSeconds: Math.round(aheadMs / 1_000) });
+      if (problem !== undefined) logger.error(problem);
+      if (stray === undefined) return;
+      const aheadSeconds = Math.round((stray - agreement.reference()) / 1_000);
+      logger.warn('an event is stamped later than it is here: a clock of this node or of another one is wrong', { aheadSeconds });
     });
   }
 

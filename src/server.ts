@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 
@@ -43,12 +42,14 @@ import { pluginKeyOf, pluginStrategy, pluginTypeDeclaration } from './plugin/plu
 import type { Packages } from './plugin/packages.ts';
 import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
+import { platformVersion } from './platform-version.ts';
 import { Readiness } from './readiness.ts';
 import { compileType } from './resource/type-declaration.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
 import { withStrategy } from './write-rules.ts';
+import { ClockAgreement } from './write/clock-agreement.ts';
 import { HeldBytes } from './write/held-bytes.ts';
 import { writeRates } from './write/writer.ts';
 import { Writers } from './write/writers.ts';
@@ -116,7 +117,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
-  const readiness = new Readiness(stores.eventLog);
+  const readiness = new Readiness(stores.eventLog, stores.agreement);
   const { authenticator } = access;
   const http = createHttpServer({
     ...core.edge, allowedHosts: config.allowedHosts, registry, reader: models, feed: models, execute: core.execute, memory: core.memory, pluginRoutes, version: platformVersion, readiness: () => readiness.reasons(), metrics: metricsOf(core, { readiness, eventLoop, pluginRoutes }),
@@ -125,7 +126,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
     authorize: access.authorize, platformRoutes: [...access.routes, ...installs.routes], watch: createWatchEndpoints({ ...core.edge, hub: core.hub }),
   });
 
-  const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, onFatal });
+  const follower = new LogFollower({ config, log: stores.eventLog, models, clock, logger: core.edge.log, readiness, agreement: stores.agreement, onFatal });
   // Closed last of these: requests in flight end only once their events are folded.
   closers.add(async () => follower.stop());
   const reconcilers = composeReconcilers({ ...stores, ...core });
@@ -212,7 +213,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   const held = new HeldBytes();
   const execute = createWriteDoor({
     writers, held,
-    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(),
+    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(), agreement: stores.agreement,
     rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });
   // An embedded log has one node: its directory is locked.
@@ -229,6 +230,7 @@ type Stores = {
   /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
+  readonly agreement: ClockAgreement;
   readonly registry: TypeRegistry;
   readonly access: AccessTables;
   readonly packages: Packages;
@@ -252,6 +254,7 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   };
   const opened = await openLog(config, { clock, onFatal, onState, onResubscribed });
   const eventLog = new FoundedLog(opened.log);
+  const agreement = new ClockAgreement(clock, eventLog);
   closers.add(async () => eventLog.close());
   const tablesDir = privateDir(join(config.dataDir, 'read-models'));
   refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: what is in it is rebuilt from the log`);
@@ -261,11 +264,11 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
   for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
-  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
+  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, latestTime: () => agreement.latest(), onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });
-  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, registry, access, packages, disk };
+  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, agreement, registry, access, packages, disk };
 }
 
 async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {
@@ -291,9 +294,3 @@ function endProcess(log: Logger): (error: Error) => void {
 
 /** Compiled, this file is dist/src/server.js: the package's own files are above it. */
 const builtInRoles = resolve(import.meta.dirname, '../../roles');
-const platformVersion = versionOf(JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')));
-
-function versionOf(manifest: unknown): string {
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') return manifest.version;
-  throw new Error('package.json has no version');
-}

@@ -7,8 +7,11 @@ export const platformEventsReadMax = 256;
 /** Between two tries to reach the log at the start: soon enough to be back within seconds, and no load on one that is down. */
 export const logRetryMsMin = 100;
 export const logRetryMsMax = 2_000;
-/** How far a folded event's time may be ahead of this node's clock before that is told, and how often it is: all later ones follow it. */
-export const eventTimeAheadMsMax = 60_000;
+/**
+ * How far a node's clock may be off the log's before it writes nothing, and an event's time ahead of it before later ones
+ * do not follow it: above what unsynchronised clocks drift in days. And how often that is reported.
+ */
+export const clockDifferenceMsMax = 60_000;
 export const clockAlarmMs = 60_000;
 /** How often a long catch-up says how far it is: often enough to see that it goes on. */
 export const progressToldMs = 5_000;

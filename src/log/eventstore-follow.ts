@@ -7,6 +7,7 @@ import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
 import type { Reads } from './eventstore-reads.ts';
 import { storedRecord, streamPrefix } from './eventstore-record.ts';
+import type { ServerTime } from './eventstore-time.ts';
 import { Batches, LiveSubscription } from './eventstore-subscription.ts';
 import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from './log.ts';
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from './log.ts';
@@ -15,6 +16,7 @@ export type FollowContext = {
   readonly client: () => LogClient;
   readonly reads: Reads;
   readonly own: OwnEvents;
+  readonly time: ServerTime;
   readonly contact: Contact;
   readonly clock: Clock;
   readonly closing: AbortSignal;
@@ -25,10 +27,10 @@ export type FollowPlan = {
   readonly after: LogPosition;
   /** Read to here and end; undefined: follow the log. */
   readonly until: LogPosition | undefined;
-  readonly categories: CategoryFilter;
-  readonly signal: AbortSignal | undefined;
   /** With `until`: a stream that has an event at it or behind it, so that the server sends one that says it is reached. */
   readonly endsIn?: StreamName;
+  readonly categories: CategoryFilter;
+  readonly signal: AbortSignal | undefined;
 };
 
 /** One way of reading for catch-up and live: subscriptions, one after the other, each from where the last one got to. */
@@ -140,7 +142,8 @@ class Reader {
       this.#failures = 0;
       const record = storedRecord(taken);
       if (record === undefined) continue;
-      const { position } = record.event;
+      const { position, id } = record.event;
+      this.#tellTime(id, taken.createdMs);
       const full = end !== undefined && position > end ? undefined : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });
       if (full !== undefined) yield* this.#hand(full);
       if (end !== undefined && position >= end) {
@@ -151,6 +154,13 @@ class Reader {
       if (full !== undefined && !this.mayGoOn()) return;
     }
     yield* this.#hand(this.#batches.flush());
+  }
+
+  #tellTime(id: string, createdMs: number): void {
+    const { own, time } = this.#context;
+    const sentMs = own.sentMs(id);
+    if (sentMs === undefined) time.seen(createdMs);
+    else time.own(createdMs, sentMs);
   }
 
   *#hand(batch: readonly RecordedEvent[]): Generator<readonly RecordedEvent[], void, undefined> {
@@ -190,14 +200,14 @@ class Reader {
   }
 }
 
-function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
-  if (categories === undefined) return () => true;
-  const prefixes = categories.map((category) => `${category}:`);
-  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
-}
 /** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */
 function prefixesOf({ categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [streamPrefix];
   return [...categories.map((category) => `${streamPrefix}${category}:`), ...endsIn === undefined ? [] : [streamPrefix + endsIn]];
 }
 
+function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
+  if (categories === undefined) return () => true;
+  const prefixes = categories.map((category) => `${category}:`);
+  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
+}

@@ -11,11 +11,13 @@ import { LogClient } from './eventstore-client.ts';
 import { Contact, askAgainMs } from './eventstore-contact.ts';
 import { follow } from './eventstore-follow.ts';
 import type { FollowContext } from './eventstore-follow.ts';
-import { leaseEventsMax, logLookUpsMax } from './eventstore-limits.ts';
+import { Leases } from './eventstore-leases.ts';
+import { logLookUpsMax } from './eventstore-limits.ts';
 import { OwnEvents } from './eventstore-own.ts';
 import { Reads } from './eventstore-reads.ts';
 import type { LogEnd } from './eventstore-reads.ts';
 import { driverEvents, driverStream } from './eventstore-record.ts';
+import { ServerTime } from './eventstore-time.ts';
 import { LogRefusedError, UnknownPositionError, logPosition, streamRevision } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
   from './log.ts';
@@ -42,12 +44,19 @@ export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
   return new EventStoreLog(decoded.url, options);
 }
 
-type Appended = { readonly stream: StreamName; readonly events: readonly ProposedEvent[]; readonly expected: ExpectedRevision };
+type Appended = {
+  readonly stream: StreamName;
+  readonly events: readonly ProposedEvent[];
+  readonly expected: ExpectedRevision;
+  /** On the monotonic clock. */
+  readonly sentMs: number;
+};
 
 class EventStoreLog implements EventLog {
   readonly #clock: Clock;
   readonly #contact: Contact;
   readonly #own = new OwnEvents();
+  readonly #time: ServerTime;
   readonly #reads: Reads;
   readonly #context: FollowContext;
   readonly #appender: Appender;
@@ -60,22 +69,24 @@ class EventStoreLog implements EventLog {
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
   /** Answers come in the order of positions: this is the last one that had to be looked up. */
   #lookedUp: Promise<unknown> | undefined;
-  readonly #leases = new Set<StreamName>();
+  readonly #leases: Leases;
   #closed: Promise<void> | undefined;
 
   constructor(url: EventStoreUrl, { clock, onState, onResubscribed }: EventStoreLogOptions) {
     this.#clock = clock;
+    this.#time = new ServerTime(clock);
     this.#contact = new Contact(url, clock, (state) => {
       onState?.(state);
       if (!state.reachable) void this.#reads.revive();
     });
     // One listener a read in flight is no leak.
     setMaxListeners(0, this.#closing.signal, this.#ending.signal);
-    const shared = { client: () => this.#client ??= new LogClient(url), clock, contact: this.#contact };
+    const shared = { client: () => this.#client ??= new LogClient(url), clock, contact: this.#contact, time: this.#time };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
     this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
     const { appender, release } = takeAppender(url, clock);
     this.#appender = appender;
+    this.#leases = new Leases({ appender, clock, reads: this.#reads, time: this.#time });
     this.#release = release;
   }
 
@@ -86,7 +97,7 @@ class EventStoreLog implements EventLog {
     if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
     let outcome: Promise<AppendOutcome>;
     try {
-      outcome = this.#append({ stream, events, expected });
+      outcome = this.#append({ stream, events, expected, sentMs: this.#clock.monotonic() });
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error('the append failed', { cause: error }));
     }
@@ -97,11 +108,11 @@ class EventStoreLog implements EventLog {
   }
 
   #append(append: Appended): Promise<AppendOutcome> {
-    const { stream, events, expected } = append;
+    const { stream, events, expected, sentMs } = append;
     if (events.length === 0) throw new RangeError('an append holds at least one event');
     const prepared = driverEvents(events);
     const name = driverStream(stream);
-    this.#own.remember(stream, events);
+    this.#own.remember(stream, events, sentMs);
     return this.#appender.append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
       .then((reply) => this.#outcome(append, reply));
   }
@@ -111,7 +122,7 @@ class EventStoreLog implements EventLog {
     this.#contact.worked();
     const { stream, events } = append;
     const revision = firstRevision(append) + events.length - 1;
-    if (stream.startsWith('lease:')) this.#keepLast(stream);
+    if (stream.startsWith('lease:')) this.#leases.renewed(append);
     const { position } = reply;
     // Of several events the servers do not agree whose position they answer.
     const isTold = events.length === 1 && reply.revision === revision && position !== undefined && position.commit === position.prepare;
@@ -185,13 +196,6 @@ class EventStoreLog implements EventLog {
     return actual === expected ? undefined : { ok: false, reason: 'conflict', actual };
   }
 
-  #keepLast(stream: StreamName): void {
-    if (this.#leases.has(stream)) return;
-    this.#leases.add(stream);
-    // It fails where it was done before. Otherwise the next process tries again: nothing but space hangs on it.
-    this.#appender.keepLast(driverStream(stream), leaseEventsMax).catch(() => undefined);
-  }
-
   async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
     return (await (await this.#answering()).stream(stream, from, limit)).map((event) => this.#own.own(event));
   }
@@ -232,6 +236,10 @@ class EventStoreLog implements EventLog {
 
   state(): LogState {
     return this.#contact.state;
+  }
+
+  time(): number | undefined {
+    return this.#time.now();
   }
 
   async head(): Promise<LogPosition> {

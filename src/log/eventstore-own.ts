@@ -4,7 +4,7 @@ import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './lo
 /** A subscriber: the last position it has seen, and which streams' events it gets at all. */
 export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
 
-type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; position: LogPosition | undefined };
+type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; readonly sentMs: number; position: LogPosition | undefined };
 
 /**
  * The events this process appended, until its subscribers have seen them: they get the very instances, so what is
@@ -24,11 +24,12 @@ export class OwnEvents {
     this.#followers.delete(follower);
   }
 
-  remember(stream: StreamName, events: readonly ProposedEvent[]): void {
+  /** `sentMs`: on the monotonic clock. What is sent again was first sent then. */
+  remember(stream: StreamName, events: readonly ProposedEvent[], sentMs: number): void {
     if (!this.#isWanted(stream)) return;
     for (const { id, data, metadata } of events) {
       if (this.#events.has(id)) continue;
-      this.#events.set(id, { stream, data, metadata, position: undefined });
+      this.#events.set(id, { stream, data, metadata, sentMs, position: undefined });
       this.#bytes += data.length + metadata.length;
     }
     while (this.#events.size > logRecentEventsMax || this.#bytes > logRecentBytesMax) this.#dropOldest();
@@ -37,6 +38,11 @@ export class OwnEvents {
   /** Nothing of it will be delivered, or not soon. */
   forget(events: readonly ProposedEvent[]): void {
     for (const { id } of events) this.#drop(id);
+  }
+
+  /** When an event of this process's was first sent, on the monotonic clock. */
+  sentMs(id: string): number | undefined {
+    return this.#events.get(id)?.sentMs;
   }
 
   /** The event with the bytes that were appended, if they are still here. */
@@ -55,18 +61,18 @@ export class OwnEvents {
     }
   }
 
-  #dropOldest(): void {
-    for (const id of this.#events.keys()) {
-      this.#drop(id);
-      return;
-    }
-  }
   /** Whether a subscriber is still to get an event of this stream: with a position, one that it has not seen. */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
     for (const { seen, wants } of this.#followers) if ((position === undefined || seen < position) && wants(stream)) return true;
     return false;
   }
 
+  #dropOldest(): void {
+    for (const id of this.#events.keys()) {
+      this.#drop(id);
+      return;
+    }
+  }
 
   #drop(id: string): void {
     const own = this.#events.get(id);

@@ -9,22 +9,23 @@ import { faultOf } from './eventstore-errors.ts';
 import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
 import { rawRecord, storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { DriverRecord } from './eventstore-record.ts';
+import type { ServerTime } from './eventstore-time.ts';
 import { LogCorruptError, UnknownPositionError, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
 
 type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
 
-export type ReadContext = { readonly client: () => LogClient; readonly clock: Clock; readonly contact: Contact; readonly closing: AbortSignal };
+export type ReadContext = { readonly client: () => LogClient; readonly clock: Clock; readonly contact: Contact; readonly time: ServerTime; readonly closing: AbortSignal };
 
 /** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
 export type Standing = RecordedEvent | 'later' | 'end';
 
-/** Answers that end: each is one call of the driver, within a time limit, asked again a few times while the server is away. */
 /** Our last event's position and stream. */
 export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
 
 const emptyLog: LogEnd = { position: logStart };
 
+/** Answers that end: each is one call of the driver, within a time limit, asked again a few times while the server is away. */
 export class Reads {
   readonly #context: ReadContext;
   /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
@@ -49,9 +50,17 @@ export class Reads {
   }
 
   async last(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return (await this.lastCreated(stream))?.event;
+  }
+
+  /** With its time by the server's clock. */
+  async lastCreated(stream: StreamName): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
     const records = await this.#ask((client) => (
       client.readStream(streamPrefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
-    return ours(records)[0];
+    const [event] = ours(records);
+    const createdMs = records[0]?.event?.created.getTime() ?? 0;
+    this.#context.time.seen(createdMs);
+    return event && { event, createdMs };
   }
 
   /**

@@ -36,6 +36,8 @@ export type RawRecord = {
   readonly metadata: Uint8Array;
   readonly commit: bigint;
   readonly prepare: bigint;
+  /** By the server's clock, in epoch milliseconds; 0 where it does not say. */
+  readonly createdMs: number;
 };
 
 /** What is taken of the driver's recorded events. */
@@ -47,6 +49,7 @@ export type DriverRecord = {
   readonly data: unknown;
   readonly metadata?: unknown;
   readonly position?: { readonly commit: bigint; readonly prepare: bigint };
+  readonly created?: Date;
 };
 
 /** The most a place in the log can be: servers before 22.6 give more for every event that is read from its stream. */
@@ -100,10 +103,11 @@ function isJsonObject(text: Buffer): boolean {
 }
 
 /** The driver has parsed the metadata. Ours came from `JSON.stringify`, so it goes back to the same bytes. */
-export function rawRecord({ streamId, id, revision, type, data, metadata, position }: DriverRecord): RawRecord {
+export function rawRecord({ streamId, id, revision, type, data, metadata, position, created }: DriverRecord): RawRecord {
   const { commit, prepare } = position ?? { commit: positionMax + 1n, prepare: positionMax + 1n };
   const isBytes = data instanceof Uint8Array;
-  return { streamId, id, revision: Number(revision), type, isBytes, data: isBytes ? data : nothing, metadata: metadataBytes(metadata), commit, prepare };
+  const createdMs = created?.getTime() ?? 0;
+  return { streamId, id, revision: Number(revision), type, isBytes, data: isBytes ? data : nothing, metadata: metadataBytes(metadata), commit, prepare, createdMs };
 }
 
 function metadataBytes(metadata: unknown): Uint8Array {

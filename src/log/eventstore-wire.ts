@@ -16,6 +16,8 @@ const property = { key: 1, value: 2 } as const;
 
 const wireType = { varint: 0, eight: 1, bytes: 2, four: 5 } as const;
 const nothing = Buffer.alloc(0);
+/** The server counts its time in tenths of a microsecond. */
+const ticksPerMs = 10_000;
 
 /** Reads members one after the other, without a copy. */
 class Cursor {
@@ -122,7 +124,7 @@ function decodeResolved(cursor: Cursor): WireAnswer {
 type Mutable = { -readonly [Member in keyof RawRecord]: RawRecord[Member] };
 
 function decodeRecorded(cursor: Cursor): RawRecord {
-  const record: Mutable = { streamId: '', id: '', revision: 0, type: '', isBytes: true, data: nothing, metadata: nothing, commit: 0n, prepare: 0n };
+  const record: Mutable = { streamId: '', id: '', revision: 0, type: '', isBytes: true, data: nothing, metadata: nothing, commit: 0n, prepare: 0n, createdMs: 0 };
   while (cursor.next()) decodeMember(cursor, record);
   return record;
 }
@@ -173,6 +175,7 @@ function decodeProperty(cursor: Cursor, record: Mutable): void {
   while (cursor.next()) {
     if (cursor.field === property.key) key = cursor.text();
     else if (cursor.field === property.value && key === 'type') record.type = cursor.text();
+    else if (cursor.field === property.value && key === 'created') record.createdMs = Math.floor(Number(cursor.text()) / ticksPerMs);
     else if (cursor.field === property.value && key === 'content-type') record.isBytes = cursor.text() !== 'application/json';
   }
 }

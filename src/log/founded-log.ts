@@ -166,6 +166,10 @@ export class FoundedLog implements EventLog {
     return this.#raw.state();
   }
 
+  time(): number | undefined {
+    return this.#raw.time?.();
+  }
+
   head(): Promise<LogPosition> {
     return this.#plain?.head() ?? this.#head();
   }

@@ -129,6 +129,11 @@ export type EventLog = {
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
   /** Whether the log answers now; at once, and without asking it. */
   state(): LogState;
+  /**
+   * What the log's own clock says, which is the same for all its nodes, in epoch milliseconds; at once, and without asking
+   * it. Undefined while it is not known. A log without a clock of its own has no such method.
+   */
+  time?(): number | undefined;
   /** The position of the last durable event, `logStart` when there is none. */
   head(): Promise<LogPosition>;
   /** The event at exactly this position, if there is one: read models verify their checkpoint with it. */

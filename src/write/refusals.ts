@@ -15,6 +15,11 @@ export function unavailable(): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 } };
 }
 
+/** Its clock is wrong: nothing was written. */
+export function wrongClock(detail: string): Refusal {
+  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
+}
+
 export function tooMany(detail: string, retryAfterSeconds = 1): Refusal {
   return { ok: false, rejection: { reason: 'too-many-requests', detail, retryAfterSeconds } };
 }

@@ -264,7 +264,7 @@ test('a position that the log never gave is told to be gone', async (t) => {
   });
 });
 
-test('an event from a clock far ahead is told, and no later one is stamped before it', async (t) => {
+test('an event from a clock far ahead is reported, and later ones do not follow it', async (t) => {
   const store = await storeFor(t);
   const lines: string[] = [];
   const server = await serverOn(t, store, { logLines: { write: (line) => { lines.push(line); } } });
@@ -272,7 +272,7 @@ test('an event from a clock far ahead is told, and no later one is stamped befor
   await append(await rawLog(t, store), 'secret:abc', secret, { time: ahead });
   await until(async () => lines.some((line) => line.includes('a clock of this node or of another one is wrong')));
   const made = await (await server.call(widgets, { method: 'POST', body: widget('w') })).json() as { readonly metadata: { readonly creationTimestamp: string } };
-  t.equal(made.metadata.creationTimestamp, ahead);
+  t.ok(Math.abs(Date.parse(made.metadata.creationTimestamp) - Date.now()) < 60_000, made.metadata.creationTimestamp);
   t.equal(lines.filter((line) => line.includes('a clock of this node')).length, 1);
 });
 

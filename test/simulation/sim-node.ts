@@ -13,6 +13,7 @@ import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { LogFollower } from '../../src/follow-log.ts';
 import { FoundedLog } from '../../src/log/founded-log.ts';
 import { logStart, type LogPosition } from '../../src/log/log.ts';
+import { ClockAgreement } from '../../src/write/clock-agreement.ts';
 import { Readiness } from '../../src/readiness.ts';
 import type { Config } from '../../src/config.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
@@ -146,6 +147,10 @@ export class SimNode {
     this.#skewMs += ms;
   }
 
+  setClockRight(): void {
+    this.#skewMs = 0;
+  }
+
   rejectInFlight(): void {
     this.#log?.rejectInFlight();
   }
@@ -179,16 +184,23 @@ export class SimNode {
     };
   }
 
+  /** The log's clock is right. */
+  #agreement(clock: Clock): ClockAgreement {
+    const { timeline } = this.#world;
+    return new ClockAgreement(clock, { time: () => epoch + Math.floor(timeline.now) });
+  }
+
   /** In the order of `startServer`. */
   async #compose(log: FoundedLog, { life, how }: { readonly life: Life; readonly how: Restart }): Promise<void> {
     const { uuid, random, fail, timeline, shared, appendBytesMax } = this.#world;
     const clock = this.clock(life);
+    const agreement = this.#agreement(clock);
     const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
     // Before the read models are opened, which begin where the tables end.
     if (how === 'behind') this.#foldSome();
-    const models = new ObjectModels({ tables: this.#tables, identity: () => log.identity(), types, clock });
+    const models = new ObjectModels({ tables: this.#tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
     const execute = createWriteDoor({
-      log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
+      agreement, log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
       rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
       ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
     });
@@ -219,7 +231,7 @@ export class SimNode {
 
   async #follow(log: FoundedLog, { models, clock }: { readonly models: ObjectModels; readonly clock: Clock }): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
-    const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), onFatal: this.#world.fail });
+    const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), agreement: this.#agreement(clock), onFatal: this.#world.fail });
     await follower.start();
   }
 

@@ -146,7 +146,7 @@ class Simulation {
         node.link.stalledUntil = now + random.between(50, 6_000);
         break;
       case 'jump':
-        node.jump(random.pick([-3_600_000, -1_000, 1_000, 3_600_000]));
+        this.#jump(node, random.pick([-3_600_000, -1_000, 1_000, 3_600_000]));
         break;
       case 'leaders':
         for (const each of struck) each.usurp(random.chance(0.8));
@@ -154,10 +154,19 @@ class Simulation {
     }
   }
 
+  /** A clock that is wrong, until somebody sets it right. */
+  #jump(node: SimNode, ms: number): void {
+    node.jump(ms);
+    this.#timeline.schedule(this.#random.between(500, 8_000), 'a clock is set right', () => {
+      if (this.#faults !== noFaults) node.jump(-ms);
+    });
+  }
+
   /** The faults cease. What is on its way still arrives. */
   #calm(): void {
     this.#timeline.tell(() => 'the faults cease');
     this.#faults = noFaults;
+    for (const node of this.#nodes) node.setClockRight();
     for (const node of this.#nodes) {
       node.link.downUntil = 0;
       node.link.stalledUntil = 0;

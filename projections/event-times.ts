@@ -1,0 +1,69 @@
+import { stampOf } from '../src/log/event-codec.ts';
+import type { RecordedEvent } from '../src/log/log.ts';
+
+const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
+const none = '1970-01-01T00:00:00.000Z';
+
+/**
+ * The latest time of all folded events. One that is too far ahead, which a wrong clock gave, does not count: all later
+ * events would follow it (consistency protocol, 8).
+ */
+export class EventTimes {
+  readonly #latest: () => number;
+  #last: string;
+  #lastMs: number;
+  #stray: string | undefined;
+
+  /** `latest`: the latest time that counts now, in epoch milliseconds. */
+  constructor(lastMs: number, latest: () => number) {
+    this.#latest = latest;
+    this.#lastMs = lastMs;
+    this.#last = new Date(lastMs).toISOString();
+  }
+
+  /** What was counted while the clock here was wrong counts no more either. */
+  lastMs(): number {
+    return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
+  }
+
+  strayMs(): number | undefined {
+    return this.#stray === undefined ? undefined : Date.parse(this.#stray);
+  }
+
+  begin(): BatchTimes {
+    const latest = new Date(this.#latest()).toISOString();
+    return this.#last > latest ? new BatchTimes(none, latest, this.#last) : new BatchTimes(this.#last, latest);
+  }
+
+  keep(batch: BatchTimes): void {
+    this.#stray = batch.stray;
+    if (batch.last === this.#last) return;
+    this.#lastMs = batch.latestMs();
+    this.#last = batch.last;
+  }
+}
+
+/** Those of one batch, which may yet come to nothing. */
+class BatchTimes {
+  last: string;
+  stray: string | undefined;
+  readonly #latest: string;
+
+  constructor(last: string, latest: string, stray?: string) {
+    this.last = last;
+    this.stray = stray;
+    this.#latest = latest;
+  }
+
+  /** Times in one form of one length are in order as texts are. Another form is nothing this program writes, and counts for nothing. */
+  take(recorded: RecordedEvent): void {
+    const stamp = stampOf(recorded);
+    if (stamp <= this.last || !stampForm.test(stamp)) return;
+    if (stamp <= this.#latest) this.last = stamp;
+    else if (stamp > (this.stray ?? '')) this.stray = stamp;
+  }
+
+  latestMs(): number {
+    return Date.parse(this.last);
+  }
+}
