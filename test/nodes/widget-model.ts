@@ -13,9 +13,7 @@ type Item = {
 type Slot =
   /** `last` is the stream's last revision; -1 where there never was one. */
   | { readonly state: 'absent'; readonly last: number }
-  | { readonly state: 'live'; readonly known: Known }
-  /** Marked for deletion: the collector removes it at any moment from now on. */
-  | { readonly state: 'going'; readonly known: Known };
+  | { readonly state: 'live'; readonly known: Known };
 
 type Written = { readonly title: string; readonly size: number; readonly serial: string | undefined };
 
@@ -47,16 +45,16 @@ export class WidgetModel {
     const written = this.#draw(name, 0, serial);
     const reply = await this.#client.write({ method: 'POST', path: widgetsPath, body: bodyOf(name, written) });
     const slot = this.#slot(name);
-    const holder = this.#holderOf(serial, name);
+    const isTaken = this.#isTaken(serial, name);
     if (reply.status === 201) {
       if (slot.state === 'live') throw wrong(reply, `${name} was there already`);
-      if (holder === 'live') throw wrong(reply, `${serial ?? ''} was taken`);
+      if (isTaken) throw wrong(reply, `${serial ?? ''} was taken`);
       this.#created(name, reply, written);
       return;
     }
     if (reply.status !== 409) throw wrong(reply, `${name} was ${slot.state}`);
     if (reply.json.reason === 'UniqueValueTaken') {
-      if (holder === 'none') throw wrong(reply, `${serial ?? ''} was free`);
+      if (!isTaken) throw wrong(reply, `${serial ?? ''} was free`);
       return;
     }
     if (slot.state !== 'absent') return;
@@ -92,27 +90,24 @@ export class WidgetModel {
     const reply = await this.#client.write({ method: 'DELETE', path: `${widgetsPath}/${name}` });
     if (reply.status === 404) {
       if (slot.state === 'live' && !reply.isRepeated) throw wrong(reply, `${name} was there`);
-      // The first sending has landed, and the collector was quicker than the second.
-      if (slot.state === 'live') this.#slots.set(name, { state: 'going', known: { ...slot.known, version: slot.known.version + 1 } });
+      // The first sending has landed.
+      if (slot.state === 'live') this.#removed(name, slot.known);
       return;
     }
     if (reply.status !== 200 || slot.state === 'absent' || reply.json.metadata.deletionTimestamp === undefined) throw wrong(reply, `${name} was ${slot.state}`);
-    const version = slot.known.version + (slot.state === 'live' ? 1 : 0);
+    // The mark and the removal are one append.
+    const version = slot.known.version + 2;
     if (reply.json.metadata.version !== version) throw wrong(reply, `its version must be ${version.toString()}`);
     this.#noted(reply);
-    this.#slots.set(name, { state: 'going', known: { ...slot.known, version, resourceVersion: reply.json.metadata.resourceVersion } });
+    this.#removed(name, slot.known);
   }
 
   /** Reads what it has just been told of, on the other node. */
   async get(name: string): Promise<void> {
     const reply = await this.#client.read({ path: `${widgetsPath}/${name}?resourceVersion=${this.#position}` });
     const slot = this.#slot(name);
-    if (slot.state === 'absent' ? reply.status !== 404 : slot.state === 'live' ? reply.status !== 200 : ![200, 404].includes(reply.status)) throw wrong(reply, `${name} was ${slot.state}`);
-    if (reply.status === 404) {
-      if (slot.state === 'going') this.#gone(name, slot.known);
-      return;
-    }
-    if (slot.state !== 'absent') this.#same(reply, reply.json, slot);
+    if (reply.status !== (slot.state === 'absent' ? 404 : 200)) throw wrong(reply, `${name} was ${slot.state}`);
+    if (slot.state !== 'absent') this.#same(reply, reply.json, slot.known);
   }
 
   /** Without a position a node may be behind, but it is never wrong: it shows what once was. */
@@ -131,34 +126,29 @@ export class WidgetModel {
       shown.delete(name);
       if (item === undefined && slot.state === 'live') throw wrong(reply, `${name} is missing`);
       if (item !== undefined && slot.state === 'absent') throw wrong(reply, `${name} was gone`);
-      if (item === undefined && slot.state === 'going') this.#gone(name, slot.known);
-      if (item !== undefined && slot.state !== 'absent') this.#same(reply, item, slot);
+      if (item !== undefined && slot.state !== 'absent') this.#same(reply, item, slot.known);
     }
     if (shown.size > 0) throw wrong(reply, `nobody made ${[...shown.keys()].join()}`);
   }
 
-  /** What would still be taken for held by an object on its way out is so until it is gone, and then it is not. */
-  #holderOf(serial: string | undefined, except: string): 'live' | 'going' | 'none' {
-    if (serial === undefined) return 'none';
-    const holders = [...this.#slots].filter(([name, slot]) => name !== except && slot.state !== 'absent' && slot.known.serial === serial);
-    if (holders.some(([, { state }]) => state === 'live')) return 'live';
-    return holders.length > 0 ? 'going' : 'none';
+  #isTaken(serial: string | undefined, except: string): boolean {
+    return serial !== undefined
+      && [...this.#slots].some(([name, slot]) => name !== except && slot.state === 'live' && slot.known.serial === serial);
   }
 
   async #judgeUpdate(reply: Reply & { readonly isRepeated: boolean }, { name, written, precondition }: { readonly name: string; readonly written: Written; readonly precondition: 'current' | 'stale' | 'none' | 'tested' }): Promise<void> {
     const slot = this.#slot(name);
-    const holder = this.#holderOf(written.serial, name);
+    const isTaken = this.#isTaken(written.serial, name);
     if (reply.status === 200) {
       if (slot.state === 'absent') throw wrong(reply, `${name} was not there`);
       if (precondition === 'stale') throw wrong(reply, 'the version was out of date');
-      if (holder === 'live') throw wrong(reply, `${written.serial ?? ''} was taken`);
+      if (isTaken) throw wrong(reply, `${written.serial ?? ''} was taken`);
       this.#updated(name, reply, { slot, written });
       return;
     }
     if (reply.status === 404 && slot.state !== 'live') return;
-    const isTaken = reply.json?.reason === 'UniqueValueTaken' && holder !== 'none';
-    // The collector may have taken a revision of what was on its way out.
-    if (reply.status === 409 && (isTaken || precondition === 'stale' || slot.state === 'going')) return;
+    const isRefusedAsTaken = reply.json?.reason === 'UniqueValueTaken' && isTaken;
+    if (reply.status === 409 && (isRefusedAsTaken || precondition === 'stale')) return;
     if (reply.isRepeated && slot.state === 'live' && (precondition === 'current' ? reply.status === 409 : precondition === 'tested' && reply.status === 422)) {
       await this.#landed(reply, name, written);
       return;
@@ -178,10 +168,8 @@ export class WidgetModel {
 
   #created(name: string, reply: Reply, written: Written): void {
     const slot = this.#slot(name);
-    // After a deletion there is the collector's event between.
-    const version = slot.state === 'absent' ? slot.last + 1 : slot.known.version + 2;
-    const known = this.#take(reply, written, version);
-    if (slot.state !== 'absent' && known.uid === slot.known.uid) throw wrong(reply, 'another object has another uid');
+    if (slot.state !== 'absent') throw wrong(reply, `${name} was there already`);
+    const known = this.#take(reply, written, slot.last + 1);
     this.#slots.set(name, { state: 'live', known });
   }
 
@@ -200,15 +188,15 @@ export class WidgetModel {
     return { ...written, version, resourceVersion: metadata.resourceVersion, uid: metadata.uid };
   }
 
-  #same(reply: Reply, item: Item, { state, known }: Exclude<Slot, { state: 'absent' }>): void {
+  #same(reply: Reply, item: Item, known: Known): void {
     const { metadata, spec } = item;
     if (metadata.version !== known.version || metadata.uid !== known.uid || spec.title !== known.title || spec.serial !== known.serial) throw wrong(reply, `it is ${JSON.stringify(known)}`);
     if (metadata.resourceVersion !== known.resourceVersion) throw wrong(reply, `its resourceVersion is ${known.resourceVersion}`);
-    if ((metadata.deletionTimestamp !== undefined) !== (state === 'going')) throw wrong(reply, `it is ${state}`);
+    if (metadata.deletionTimestamp !== undefined) throw wrong(reply, 'nobody deletes it');
   }
 
-  #gone(name: string, { version }: Known): void {
-    this.#slots.set(name, { state: 'absent', last: version + 1 });
+  #removed(name: string, { version }: Known): void {
+    this.#slots.set(name, { state: 'absent', last: version + 2 });
   }
 
   #noted({ json }: Reply): void {
