@@ -1,4 +1,4 @@
-/** One node at a time removes what is marked for deletion; when it goes, another one takes over. */
+/** One node at a time removes what has lost its owner; when it goes, another one takes over. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,20 +30,37 @@ async function given(t: Test): Promise<Given> {
   return { log, folder, nodes: [await start('first'), await start('second')] };
 }
 
+const ownerOf = (name: string): string => `${name}-owner`;
+
+/** Each with an owner of its own: once that is deleted, only the node that leads removes what it owned. */
 async function make(node: NodeProcess, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const { status, text } = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ metadata: { name }, spec: { title: name } }) });
-    if (status !== 201) throw new Error(text);
+    const owner = await create(node, { name: ownerOf(name) });
+    const reference = { apiVersion: 'example.com/v1alpha1', kind: 'Widget', name: ownerOf(name), uid: owner.metadata.uid };
+    await create(node, { name, ownerReferences: [reference] });
   }
 }
 
-/** Marked there, and seen to be gone by whoever watches the other node; @returns how long that took. */
+type Created = { readonly metadata: { readonly uid: string } };
+
+async function create(node: NodeProcess, metadata: { readonly name: string; readonly ownerReferences?: readonly object[] }): Promise<Created> {
+  const body = JSON.stringify({ metadata, spec: { title: metadata.name } });
+  const { status, text } = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  if (status !== 201) throw new Error(text);
+  return JSON.parse(text) as Created;
+}
+
+/** Its owner is deleted there, and it is seen to be gone by a watch of the other node; @returns how long that took. */
 async function removed(name: string, { at, seenAt, seconds = 10 }: { readonly at: NodeProcess; readonly seenAt: NodeProcess; readonly seconds?: number }): Promise<number> {
-  const marked = await at.ask(`${widgetsPath}/${name}`, { method: 'DELETE' });
-  if (marked.status !== 200) throw new Error(marked.text);
+  await deleteOwner(name, at);
   const began = performance.now();
   await gone(name, seenAt, seconds);
   return performance.now() - began;
+}
+
+async function deleteOwner(name: string, at: NodeProcess): Promise<void> {
+  const { status, text } = await at.ask(`${widgetsPath}/${ownerOf(name)}`, { method: 'DELETE' });
+  if (status !== 200) throw new Error(text);
 }
 
 async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise<void> {
@@ -56,14 +73,14 @@ async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise
   await following.stop();
 }
 
-t.test('what is deleted on either node is collected once', async (t) => {
+t.test('what loses its owner on either node is removed once', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(leader, 'a', 'b');
   await make(other, 'c', 'd');
   const took: number[] = [];
   for (const [name, at, seenAt] of [['a', leader, other], ['b', other, leader], ['c', leader, leader], ['d', other, other]] as const) took.push(await removed(name, { at, seenAt }));
-  t.comment(`from the mark to its being seen: ${took.map(Math.round).join(', ')} ms`);
+  t.comment(`from the owner's deletion to its being seen: ${took.map(Math.round).join(', ')} ms`);
   const { items } = JSON.parse((await other.ask(widgetsPath)).text) as { readonly items: readonly unknown[] };
   t.equal(items.length, 0);
   t.strictSame((await Promise.all(nodes.map(leads))).filter((does) => does).length, 1, 'one leads');
@@ -84,12 +101,12 @@ t.test('when the node that leads stops in order the other takes over at once', a
 t.test('when the node that leads is killed the other takes over once its lease has run out', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
-  await make(other, 'kept', 'marked-before');
+  await make(other, 'kept', 'left-before');
   await leader.kill();
   const began = performance.now();
-  const marked = await other.ask(`${widgetsPath}/marked-before`, { method: 'DELETE' });
-  t.equal(marked.status, 200, 'writes go on meanwhile');
-  await gone('marked-before', other, leaseMs * 2 / 1_000 + 10);
+  // Writes go on meanwhile.
+  await deleteOwner('left-before', other);
+  await gone('left-before', other, leaseMs * 2 / 1_000 + 10);
   t.comment(`taken over after ${Math.round(performance.now() - began).toString()} ms, with a lease of ${leaseMs.toString()} ms`);
   t.ok(await leads(other));
   t.ok(await removed('kept', { at: other, seenAt: other }) < leaseMs / 2, 'and goes on');

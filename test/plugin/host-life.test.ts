@@ -87,7 +87,7 @@ t.test('what a newer version declares no more is removed, unless people changed 
   await first.close();
   await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodsYaml('three') } });
   const second = await open(t, place);
-  t.match(second.object(goods, 'one'), { metadata: { deletionTimestamp: String } });
+  t.equal(second.object(goods, 'one'), undefined);
   t.notMatch(second.object(goods, 'two'), { metadata: { deletionTimestamp: String } });
   t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods two: declared no more, and left as people changed it/);
   await second.close();
@@ -110,8 +110,7 @@ t.test('an uninstall removes what was declared, with deleteData all there is, an
   const leader = await open(t, place);
   t.equal(leader.object(goods, 'one'), undefined);
   t.equal(leader.object(goods, 'own'), undefined, 'its finalizer could be taken off by nobody');
-  t.equal(leader.phase('good'), 'uninstalling');
-  t.notMatch(leader.object(plugins, 'good'), { metadata: { finalizers: Array } });
+  t.equal(leader.object(plugins, 'good'), undefined);
   await leader.close();
 });
 
