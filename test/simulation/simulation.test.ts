@@ -19,7 +19,7 @@ const least: Readonly<Record<string, number>> = {
   'delivered, perhaps before its acknowledgement': 1_000, 'stale read': 200, 'read failed': 200,
   'crash': 400, 'retired': 40, 'started with read models kept': 1_000, 'started with read models lost': 100, 'started with read models behind': 100,
   'answered ok': 5_000, 'answered ok, unchanged': 500, 'answered nothing': 200, 'answered unavailable': 300, 'answered already-exists': 300, 'answered not-found': 300,
-  'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 10, '503, and it stands all the same': 5,
+  'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 3, '503, and it stands all the same': 5,
   'event ObjectCreated': 1_000, 'event ObjectUpdated': 1_000, 'event ObjectDeletionRequested': 400, 'event ObjectDeleted': 400, 'event NameFenced': 15,
   'claim given up': 100,
   ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])), 'append of two as it should': 200,
