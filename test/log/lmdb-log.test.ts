@@ -212,7 +212,7 @@ void test('when a commit fails the log stops: nothing more is written, everyone 
   t.equal(told.get('later'), 'unavailable');
   t.equal(told.get('head'), 'rejected');
   t.equal(told.get('reader'), told.get('error'), 'a subscriber throws what was fatal');
-  t.match(told.get('cause'), /Input\/output error/u, 'with the reason lmdb gives for its failed commit');
+  t.match(told.get('cause'), /Input\/output error|File too large/u, 'with the reason lmdb gives for its failed commit');
   const log = await openAt(t, dir);
   // Reading throws at a hole: what was put behind the failed commit must not have found room.
   const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));
