@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 
 // Few and small files: modules are opened in parallel, and with few file descriptors these must load to report it.
 import type { LogCommands } from './cli/log-commands.ts';
@@ -23,9 +22,10 @@ async function main(args: readonly string[]): Promise<void> {
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
   const { systemClock } = await import('./base/clock.ts');
+  const { platformVersion } = await import('./platform-version.ts');
   const { stdin, stdout, stderr, env } = process;
   const surroundings = { input: stdin, output: stdout, notes: stderr, variables: env, folder: process.cwd(), clock: systemClock };
-  process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: version() });
+  process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: platformVersion });
 }
 
 async function serve(): Promise<void> {
@@ -48,11 +48,6 @@ function prepareProcess(): void {
 function complain(lines: readonly string[], exitCode: number): void {
   process.stderr.write(lines.map((line) => `ledgerplane: ${line}\n`).join(''));
   process.exitCode = exitCode;
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
 }
 
 main(process.argv.slice(2)).catch((thrown: unknown) => {

@@ -13,7 +13,7 @@ import { storedObject } from '../resource/shown-object.ts';
 import { refusal, type Answer } from './answer.ts';
 import { decodePasswordChange, invalidBody } from './decode-request-body.ts';
 import { preconditionsOf, writeContext, type JsonMembers } from './decode-write.ts';
-import { goneSignal, type Exchange } from './exchange.ts';
+import { fromOf, type Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { getItem, refuseAbsent, written, type ItemTarget, type ResourcePorts } from './item.ts';
 import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
@@ -127,8 +127,7 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   if (!context.ok) return refusal(context.problem);
   const change = decodePasswordChange(body.value);
   if (!change.ok) return refusal(change.problem);
-  const from = { address: exchange.sender.address, gone: () => goneSignal(exchange.res) };
-  const verified = await verifyPassword(name, change.value.currentPassword, from);
+  const verified = await verifyPassword(name, change.value.currentPassword, fromOf(exchange));
   if (!verified.ok) {
     const { requestId, sender: { address } } = exchange;
     if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });

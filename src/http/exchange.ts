@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { From } from '../auth/authenticator.ts';
 import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
 import type { RequestMemory, Serving } from './request-memory.ts';
@@ -34,6 +35,11 @@ export function goneSignal(res: ServerResponse): AbortSignal {
   if (res.closed) controller.abort();
   else res.once('close', () => { if (!res.writableFinished) controller.abort(); });
   return controller.signal;
+}
+
+/** Where an attempt to log in comes from, and whether its client still waits. */
+export function fromOf({ sender, res }: Exchange): From {
+  return { address: sender.address, gone: () => goneSignal(res) };
 }
 
 /** A header that may be sent only once, as text; repeated ones are joined as HTTP allows. */

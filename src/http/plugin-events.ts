@@ -129,14 +129,13 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** Nothing is sent that is not yet in the queue; the rest has its turn, as thousands may end at once. */
+  /** Nothing is sent that is not yet in the queue. */
   #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
-    this.#outbox.stop(rest);
-    this.#parts.streams.outboxes.slices.soon({ run: () => {
+    this.#outbox.stop(rest, () => {
       this.#leave();
       finish();
-    } });
+    });
   }
 
   #leave(): void {

@@ -16,7 +16,7 @@ import type { ResourceType } from '../resource/resource-type.ts';
 import { isMembers } from '../resource/schema-check.ts';
 import { storedObject } from '../resource/shown-object.ts';
 import { jsonAnswer, refusal, taken, type Answer } from './answer.ts';
-import { goneSignal, headerOf, type Exchange } from './exchange.ts';
+import { fromOf, headerOf, type Exchange } from './exchange.ts';
 import type { PlatformRoute } from './fixed-routes.ts';
 import { logInChallenge, problem, problemOf } from './problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from './read-body.ts';
@@ -47,8 +47,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   const credentials = await readCredentials(exchange);
   if (!credentials.ok) return credentials.answer;
   const { username, password } = credentials;
-  const from = { address: exchange.sender.address, gone: () => goneSignal(exchange.res) };
-  const verified = await dependencies.authenticator.verifyPassword(username, password, from);
+  const verified = await dependencies.authenticator.verifyPassword(username, password, fromOf(exchange));
   if (!verified.ok) {
     const { requestId, sender: { address } } = exchange;
     if (verified.reason !== 'unavailable') dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });

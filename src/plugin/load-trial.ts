@@ -27,10 +27,10 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
       resolve(found);
     };
     child.once('message', () => { end(undefined); });
-    child.once('error', (error) => { end(untried(error)); });
+    // A kill that fails is an error, too.
+    child.on('error', (error) => { end(untried(error)); });
     child.once('exit', (code, signal) => { end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`)); });
   });
-  child.on('error', () => undefined);
   child.kill('SIGKILL');
   return failure;
 }

@@ -103,13 +103,15 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Takes nothing more, from this moment on; `finish` follows in a turn that has time for it. With `dropped` no write begins
-   * until then.
+   * Takes nothing more, from this moment on; with `dropped` no write begins either. `leave`, which calls `finish`, `cut` or
+   * `gone`, runs in a turn that has time for it, as thousands may stop at once.
    */
-  stop(rest: Finish['rest']): void {
-    if (this.#state !== 'open') return;
-    this.#state = 'stopped';
-    this.#isHeld ||= rest === 'dropped';
+  stop(rest: Finish['rest'], leave: () => void): void {
+    if (this.#state === 'open') {
+      this.#state = 'stopped';
+      this.#isHeld ||= rest === 'dropped';
+    }
+    this.#all.slices.soon({ run: leave });
   }
 
   /** No write begins before `judge`: whether the peer may still read what waits is being asked. */

@@ -5,7 +5,6 @@ import { Frames } from './frames.ts';
 import { bookmark, type FrameEncoding } from './frame.ts';
 import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
 import type { Reviewed } from './reviews.ts';
-import type { Slices } from './slices.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
 /** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
@@ -54,7 +53,6 @@ export class Watcher implements Reviewed {
   /** What was sent and not taken yet, and what waits to be sent. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
-  readonly #slices: Slices;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /** Everything selected up to here was written; undefined while an initial state is incomplete. Live, the hub's position stands for it. */
@@ -74,7 +72,6 @@ export class Watcher implements Reviewed {
     this.watched = watchedBy(plan);
     this.outbox = options.outboxes.open(sink, { account: accountOf(plan.client), onOverflow: () => { this.end(crowdedOut); } });
     this.#unreadBytesMax = options.outboxes.watcherBytesMax;
-    this.#slices = options.outboxes.slices;
     this.#onClosed = options.onClosed;
     this.#cursor = options.cursor;
     this.#wroteAt = options.now;
@@ -156,18 +153,16 @@ export class Watcher implements Reviewed {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     const rest = forgettingEndings.has(ending.reason) ? 'dropped' : 'sent';
-    this.outbox.stop(rest);
-    this.#slices.soon({ run: () => { this.#leave(ending, rest); } });
+    this.outbox.stop(rest, () => { this.#leave(ending, rest); });
   }
 
   /** The peer left. */
   gone(): void {
     this.#state = 'closed';
-    this.outbox.stop('dropped');
-    this.#slices.soon({ run: () => {
+    this.outbox.stop('dropped', () => {
       this.#forget();
       this.outbox.gone();
-    } });
+    });
   }
 
   #send(frames: Frames, now: number): void {
