@@ -130,7 +130,8 @@ class Sweep {
 
 function told(refused: Problem, done: number, chosen: number): Problem {
   if (done === 0) return refused;
-  return { ...refused, detail: `${refused.detail}; ${String(done)} of ${String(chosen)} objects are marked, send it again for the others` };
+  const progress = `${String(done)} of ${String(chosen)} objects are deleted or marked for deletion`;
+  return { ...refused, detail: `${refused.detail}; ${progress}; send the request again for the rest` };
 }
 
 async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>): AsyncGenerator<Batch> {

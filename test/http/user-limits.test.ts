@@ -64,7 +64,7 @@ test('what a plugin writes for a caller with its own rights counts for the calle
   t.equal(await post(100), 201);
 });
 
-for (const [perSecond, status, marked, told] of [[2, 429, 20, '20 of 400 objects are marked'], [30, 200, 300, '"remainingItemCount":100']] as const) {
+for (const [perSecond, status, marked, told] of [[2, 429, 20, '20 of 400 objects are deleted or marked for deletion'], [30, 200, 300, '"remainingItemCount":100']] as const) {
   test(`a deletion of 400 objects by a user who may do ${String(10 * perSecond)} writes says what it did`, async (t) => {
     const { clock, server, make, send } = await given(t, { WRITES_PER_USER: String(perSecond) });
     await make('roles', { metadata: { name: 'sweeper' }, rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['*'] }] });
