@@ -4,6 +4,7 @@ import { delay } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
 import { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
 import { faultOf, wasNeverSent, wasReplied } from './eventstore-errors.ts';
 import type { Fault } from './eventstore-errors.ts';
 import { logCloseMs, logReplyMs, logSendWaitMs } from './eventstore-limits.ts';
@@ -38,17 +39,17 @@ type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
  * thrown away, and the next append begins with a new one.
  */
 export class Appender {
-  readonly #url: EventStoreUrl;
+  readonly #connectTo: () => LogDriver;
   readonly #clock: Clock;
-  #client: LogClient | undefined;
+  #client: LogDriver | undefined;
   #gate: Gate = 'cold';
   /** Not sent yet, in the order they were asked. */
   #waiting: Append[] = [];
   readonly #inFlight = new Set<Append>();
   #closed = false;
 
-  constructor(url: EventStoreUrl, clock: Clock) {
-    this.#url = url;
+  constructor(connectTo: () => LogDriver, clock: Clock) {
+    this.#connectTo = connectTo;
     this.#clock = clock;
   }
 
@@ -80,7 +81,7 @@ export class Appender {
   async #connect(): Promise<void> {
     this.#gate = 'connecting';
     try {
-      const client = this.#client = new LogClient(this.#url);
+      const client = this.#client = this.#connectTo();
       await this.#inTime(client.warmUp());
     } catch (cause) {
       this.#refuseWaiting(faultOf(cause), cause);
@@ -232,11 +233,19 @@ function watchStrays(error: unknown): void {
   for (const { appender } of shared.values()) appender.lostReply(error);
 }
 
-export function takeAppender(url: EventStoreUrl, clock: Clock): { readonly appender: Appender; readonly release: () => Promise<void> } {
+type Taken = { readonly appender: Appender; readonly release: () => Promise<void> };
+
+/** One that nobody shares, over clients that share nothing either. */
+export function soleAppender(connect: () => LogDriver, clock: Clock): Taken {
+  const appender = new Appender(connect, clock);
+  return { appender, release: () => appender.close() };
+}
+
+export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   const key = JSON.stringify(url);
   let entry = shared.get(key);
   if (entry === undefined) {
-    entry = { appender: new Appender(url, clock), users: 0 };
+    entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
     // It judges nothing and keeps nothing from ending the process: that is src/serve.ts's to say.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);

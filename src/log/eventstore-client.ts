@@ -23,6 +23,10 @@ type Closing = { close(): void };
 /** A call whose answers are objects. To cancel it is how it ends. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
+/** What is asked of the server: whatever answers the same can stand in for the driver's client. */
+export type LogDriver = Pick<LogClient,
+  'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'>;
+
 /** The driver's client, and what it lacks: to be asked whether it answers, and to let go of its sockets. */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();

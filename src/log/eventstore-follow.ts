@@ -1,6 +1,6 @@
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import type { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
 import { LogAwayError, askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
@@ -13,7 +13,7 @@ import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } fro
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from './log.ts';
 
 export type FollowContext = {
-  readonly client: () => LogClient;
+  readonly client: () => LogDriver;
   readonly reads: Reads;
   readonly own: OwnEvents;
   readonly time: ServerTime;

@@ -5,9 +5,10 @@ import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { decodeEventStoreUrl } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
-import { takeAppender } from './eventstore-appender.ts';
+import { soleAppender, takeAppender } from './eventstore-appender.ts';
 import type { Appender, Reply } from './eventstore-appender.ts';
 import { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
 import { Contact, askAgainMs } from './eventstore-contact.ts';
 import { follow } from './eventstore-follow.ts';
 import type { FollowContext } from './eventstore-follow.ts';
@@ -30,6 +31,8 @@ export type EventStoreLogOptions = {
   readonly onState?: (state: LogState) => void;
   /** A subscription was lost and is asked for again. */
   readonly onResubscribed?: () => void;
+  /** Instead of the driver's client; each client it makes is this log's alone. */
+  readonly connect?: () => LogDriver;
 };
 
 /**
@@ -65,14 +68,14 @@ class EventStoreLog implements EventLog {
   readonly #closing = new AbortController();
   readonly #ending = new AbortController();
   /** Made at the first use: it reads the files of certificates. */
-  #client: LogClient | undefined;
+  #client: LogDriver | undefined;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
   /** Answers come in the order of positions: this is the last one that had to be looked up. */
   #lookedUp: Promise<unknown> | undefined;
   readonly #leases: Leases;
   #closed: Promise<void> | undefined;
 
-  constructor(url: EventStoreUrl, { clock, onState, onResubscribed }: EventStoreLogOptions) {
+  constructor(url: EventStoreUrl, { clock, onState, onResubscribed, connect }: EventStoreLogOptions) {
     this.#clock = clock;
     this.#time = new ServerTime(clock);
     this.#contact = new Contact(url, clock, (state) => {
@@ -81,10 +84,10 @@ class EventStoreLog implements EventLog {
     });
     // One listener a read in flight is no leak.
     setMaxListeners(0, this.#closing.signal, this.#ending.signal);
-    const shared = { client: () => this.#client ??= new LogClient(url), clock, contact: this.#contact, time: this.#time };
+    const shared = { client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
     this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
-    const { appender, release } = takeAppender(url, clock);
+    const { appender, release } = connect === undefined ? takeAppender(url, clock) : soleAppender(connect, clock);
     this.#appender = appender;
     this.#leases = new Leases({ appender, clock, reads: this.#reads, time: this.#time });
     this.#release = release;

@@ -2,7 +2,7 @@ import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@even
 
 import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import type { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
 import { askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
@@ -15,7 +15,7 @@ import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './l
 
 type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
 
-export type ReadContext = { readonly client: () => LogClient; readonly clock: Clock; readonly contact: Contact; readonly time: ServerTime; readonly closing: AbortSignal };
+export type ReadContext = { readonly client: () => LogDriver; readonly clock: Clock; readonly contact: Contact; readonly time: ServerTime; readonly closing: AbortSignal };
 
 /** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
 export type Standing = RecordedEvent | 'later' | 'end';
@@ -141,7 +141,7 @@ export class Reads {
   }
 
   /** With `failures`, what the server itself failed at is thrown as it came; every other failure is told in our words. */
-  async #ask<Event extends Resolved>(make: (client: LogClient) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+  async #ask<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; ; attempt += 1) {
       this.#assertOpen();
@@ -168,7 +168,7 @@ export class Reads {
     if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
   }
 
-  #once<Event extends Resolved>(make: (client: LogClient) => StreamingRead<Event>): Promise<readonly Event[]> {
+  #once<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>): Promise<readonly Event[]> {
     const { client, clock, closing } = this.#context;
     return new Promise((resolve, reject) => {
       const events: Event[] = [];

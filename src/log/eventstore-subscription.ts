@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { convertToCommandError } from '@eventstore/db-client';
 
 import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../limits/log.ts';
-import type { LogClient, SubscriptionCall } from './eventstore-client.ts';
+import type { LogDriver, SubscriptionCall } from './eventstore-client.ts';
 import { logReceivedBytesMax, logReceivedEventsMax } from './eventstore-limits.ts';
 import type { RawRecord, StoredRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
@@ -28,7 +28,7 @@ export class LiveSubscription {
   /** Something may have come since the last wait. */
   #stirred = false;
 
-  constructor(client: LogClient, { after, prefixes }: Subscribed, onConfirmed: () => void) {
+  constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
     this.#onConfirmed = onConfirmed;
     client.subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call) => { this.#attach(call); })
       .catch((error: unknown) => { this.#end(error instanceof Error ? error : new Error('the driver failed without an error')); });
