@@ -6,6 +6,7 @@ import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/index-en
 import { entryOfFact } from '../src/resource/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
+import type { DeclarationsBatch } from './declarations.ts';
 import { encodeEntry } from './entry-codec.ts';
 import { entryBeside } from './index-entries.ts';
 import type { Writer } from './lmdb-tables.ts';
@@ -21,7 +22,7 @@ export type Rows = {
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
 /** What is known beside the event. */
-export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity };
+export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch };
 
 /** The streams that are folded, by the part of their names before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard'];
@@ -80,6 +81,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
   const type = known.type(key);
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.gone(key, name) : revisionOf(previous));
+  known.declarations.noteValues(key, event.values);
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putGone(key, name, revision);
   if (event.object === undefined) return undefined;
   const bytes = answerBytes(decoded, recorded.data, position.toString());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
 import { logPosition, streamRevision } from '../src/log/log.ts';
 import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
+import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
 import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 
 /**
@@ -35,6 +35,7 @@ export type Writer = {
   dropSecrets(uid: string): void;
   /** The last folded revision of a stream that is no object's. */
   putHead(stream: StreamName, revision: StreamRevision): void;
+  putOnceUnique(type: TypeKey, names: readonly string[]): void;
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
@@ -53,6 +54,7 @@ export class LmdbTables {
   readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
   readonly #secrets: Database<string, string>;
+  /** The checkpoint, and by type which of its indexes events name. */
   readonly #meta: Database<string, string>;
 
   /** `prepare` makes the files that are not there yet, so that the library's open cannot fail on a full disk. */
@@ -76,6 +78,12 @@ export class LmdbTables {
   checkpoint(): Checkpoint | undefined {
     const text: unknown = this.#meta.get('checkpoint');
     return text === undefined ? undefined : decodeCheckpoint(text);
+  }
+
+  /** By type: the indexes of which an event says that a value is held. */
+  onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
+    const entries = [...this.#meta.getRange({ start: uniquePrefix, end: `${uniquePrefix}\uffff` })];
+    return entries.map(({ key, value }) => [typeKey(key.slice(uniquePrefix.length)), JSON.parse(value) as readonly string[]]);
   }
 
   row(type: TypeKey, name: string): Buffer | undefined {
@@ -187,6 +195,9 @@ export class LmdbTables {
     putHead: (stream, revision) => {
       this.#heads.putSync(stream, revision);
     },
+    putOnceUnique: (type, names) => {
+      this.#meta.putSync(`${uniquePrefix}${type}`, JSON.stringify(names));
+    },
     putCheckpoint: (checkpoint) => {
       this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));
     },
@@ -209,6 +220,8 @@ function refuseToWrite(): never {
 function rowKey(type: TypeKey, name: string): string {
   return `${type}/${name}`;
 }
+
+const uniquePrefix = 'unique:';
 
 /** Ours are UUIDs; a longer key no table would take. */
 const secretUidLengthMax = 64;

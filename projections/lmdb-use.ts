@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * in order they are whole wherever they are copied to.
  */
 
-const tablesFormat = 3;
+const tablesFormat = 4;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 

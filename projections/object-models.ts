@@ -10,6 +10,7 @@ import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
+import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
@@ -50,6 +51,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   /** Of all folded events: how many they are, and the latest time one is of. */
   #events: number;
   readonly #times: EventTimes;
+  readonly declarations: Declarations;
 
   /** `identity`: of the log that is folded; asked for once there is something to fold. */
   constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed; /** The latest time that an event may say and still count. */ readonly latestTime?: () => number }) {
@@ -58,6 +60,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#types = dependencies.types;
     this.#clock = dependencies.clock;
     this.#onUnindexed = dependencies.onUnindexed;
+    this.declarations = new Declarations(dependencies.tables);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
     this.snapshots = new SnapshotPlaces(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
@@ -101,6 +104,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   /** Forgets everything, before anything of it is served. */
   clear(): void {
     this.#tables.clear();
+    this.declarations.clear();
     this.#position = logStart;
     this.#events = 0;
   }
@@ -186,7 +190,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   apply(batch: readonly RecordedEvent[]): number {
     const identity = this.#identity();
-    const known = { rows: this.#tables, type: this.#types, identity };
+    const declarations = this.declarations.begin();
+    const known = { rows: this.#tables, type: this.#types, identity, declarations };
     const slices = new Slices(this.#clock);
     const changes: Change[] = [];
     const times = this.#times.begin();
@@ -203,6 +208,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
       }
       const last = batch[folded - 1];
       if (last === undefined) return;
+      declarations.write(writer);
       const { position, id: eventId } = last;
       writer.putCheckpoint({ ...identity, position, eventId, events: this.#events + folded, time: times.latestMs() });
     });
@@ -212,6 +218,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#position = position;
     this.#events += folded;
     this.#times.keep(times);
+    this.declarations.keep(declarations);
     const published: ChangeBatch = { changes, position };
     for (const listener of this.#listeners) listener(published);
     this.#settleWaiters();

@@ -6,6 +6,8 @@ import { epochShift, logPosition, logStart, streamRevision } from '../../src/log
 import { typeKey } from '../../src/resource/index-entry.ts';
 import { idOf } from '../support/id-of.ts';
 
+const widgets = typeKey('widgets.example.com');
+
 t.test('a row keeps a position of any epoch', async (t) => {
   for (const position of [1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, epochShift(1) + 5n, epochShift(7) + 2n ** 62n, 10n ** 24n - 1n].map(logPosition)) {
     const bytes = encodeRow({ revision: streamRevision(3), position, deletionRequested: false, finalizers: true, entry: Buffer.from('entry'), answer: Buffer.from('{}') });
@@ -40,18 +42,20 @@ t.test('what is cleared is gone, the checkpoint too', async (t) => {
   tables.commit((writer) => {
     writer.putCheckpoint(checkpoint);
     writer.putTokenDigest('u', 'd');
+    writer.putOnceUnique(widgets, ['spec.serial']);
   });
   t.same(tables.checkpoint(), checkpoint);
   await tables.close();
   const again = new LmdbTables(dir);
   t.same(again.checkpoint(), checkpoint);
+  t.same(again.onceUnique(), [[widgets, ['spec.serial']]]);
   again.clear();
+  t.same(again.onceUnique(), []);
   t.same([again.checkpoint(), again.tokenDigest('u')], [undefined, undefined]);
   t.ok((again.checkpoint()?.position ?? logStart) === logStart);
   await again.close();
 });
 
-const widgets = typeKey('widgets.example.com');
 
 t.test('a row that is read in a shared buffer ends where the row ends, whatever was read before it', async (t) => {
   const tables = new LmdbTables(t.testdir());
