@@ -110,6 +110,15 @@ export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: 
   return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
+/** Whose claim of the value stands, whether or not they hold it. */
+export async function claimantOf(
+  log: Pick<EventLog, 'readLast'>, { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
+): Promise<StreamName | undefined> {
+  const last = await log.readLast(claimStream(type, value));
+  const standing = last === undefined ? undefined : claimOf(last);
+  return standing?.type === 'ValueClaimed' ? streamName(standing.holder) : undefined;
+}
+
 export type ClaimSettling =
   /** Nobody claims the value any more, or its holder holds it. */
   | { readonly outcome: 'settled' }

@@ -8,6 +8,7 @@ import type { Subject } from './command/subject.ts';
 import { objectBytesMax } from './limits/objects.ts';
 import { smallEventBytes, writeFoldWaitMs } from './limits/writes.ts';
 import type { EventLog, LogPosition, StreamName } from './log/log.ts';
+import type { DeclarationReader } from './read/declarations.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
@@ -33,6 +34,8 @@ export type Execute = (type: ResourceType, command: Command, context: WriteConte
 export type WriteDoorDependencies = StampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
+  /** Undefined: nothing is known of earlier declarations. */
+  readonly declarations?: DeclarationReader;
   readonly domain: string;
   readonly uuid: () => string;
   /** Five characters of `[a-z0-9]` for generated names. */
@@ -133,7 +136,7 @@ class WriteDoor {
     if (refused !== undefined) return refused;
     const now = this.#stamps.next();
     const facts: Facts = {
-      type, now, uid: given.uid, suffix: given.suffix,
+      type, onceUnique: this.#dependencies.declarations?.onceUnique(type.key), now, uid: given.uid, suffix: given.suffix,
       domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
       strategy: this.#dependencies.rules.strategyOf(type.key), kept: given.kept,
     };
@@ -186,7 +189,7 @@ class WriteDoor {
     if (!dryRun) this.#dependencies.disk?.take(bytes);
     const stored = await this.#refuseStored(target, decision, subject);
     if (stored !== undefined) return stored;
-    const wanted = { ...baseOf(target), type: target.type.key, event: decision.event, metadata, dryRun };
+    const wanted = { ...baseOf(target), type: target.type, event: decision.event, metadata, dryRun };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
     const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
     const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
@@ -205,7 +208,8 @@ class WriteDoor {
   /** A value that another object has without a claim, if the log itself says that it has it still. */
   async #refuseStored(target: Target, { entry }: Made, subject: Subject): Promise<Attempt | undefined> {
     const { type, name, state } = target;
-    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before: state.kind === 'live' ? state.object : undefined, after: entry });
+    const before = state.kind === 'live' ? state.object : undefined;
+    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before, after: entry });
     if (holder === undefined) return undefined;
     const stream = streamOf(type, holder.name);
     const head = await this.#log.readLast(stream);

@@ -213,7 +213,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   const held = new HeldBytes();
   const execute = createWriteDoor({
     writers, held,
-    log: eventLog, reader: models, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(), agreement: stores.agreement,
+    log: eventLog, reader: models, declarations: models.declarations, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(), agreement: stores.agreement,
     rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });
   // An embedded log has one node: its directory is locked.

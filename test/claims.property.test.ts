@@ -6,6 +6,7 @@ import { claimStream, claimValue, settleClaim } from '../src/claims.ts';
 import { eventSchema, type Event, type EventMetadata, type HeldValue, type ObjectEvent } from '../src/command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName, type StreamRevision } from '../src/log/log.ts';
+import { defineIndexes } from '../src/resource/index-definition.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import { claimValues } from '../src/write/values.ts';
 import { drawnClock, drawnLog } from './support/drawn-schedule.ts';
@@ -22,6 +23,9 @@ const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 
 /** Claimed after `value`, and held by nobody who is refused. */
 const takenValue: HeldValue = { index: 'spec.title', hash: 'b'.repeat(64) };
+const declared = defineIndexes([value, takenValue].map(({ index: name }) => ({ name, unique: true })));
+if (!declared.ok) throw new Error(declared.problems.join('; '));
+const { indexes } = declared;
 
 /** `keep`: a write that leaves the value as it is claims nothing. */
 type Step = 'hold' | 'keep' | 'release' | 'stall' | 'refused';
@@ -129,7 +133,7 @@ class World {
       log: this.#slow, clock: this.#clock, uuid: () => this.#id(), charge: () => undefined, owe: () => undefined,
     };
     const event = object(name, [value, takenValue]);
-    const refused = await claimValues(dependencies, { type, me, base, event, metadata, dryRun: false });
+    const refused = await claimValues(dependencies, { type: { key: type, indexes }, me, base, event, metadata, dryRun: false });
     if (refused === undefined) throw new Error('a taken value was claimed');
   }
 

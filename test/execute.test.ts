@@ -203,6 +203,37 @@ test('of objects that were stored with one value the first that is written keeps
   }
 });
 
+test('a value is its holder\'s through a time in which its index was not unique, whatever is written meanwhile', async (t) => {
+  const writing = await Writing.open(t);
+  for (const [name, value] of [['a', 's'], ['moving', 'm'], ['gone', 'g']] as const) await writing.write(create(serial(name, value)));
+  await writing.declare(notUnique);
+  t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'a' }))), 'ok');
+  t.equal(verdict(await writing.write(merge({ spec: { serial: 'm2' } }, { name: 'moving' }))), 'ok');
+  t.equal(verdict(await writing.write(remove({}, 'gone'))), 'ok');
+  t.match(await writing.events('a'), [{ values: [{ index: 'spec.serial' }] }, { values: [{ index: 'spec.serial' }] }]);
+  await writing.declare(widgets);
+  t.match(await writing.write(create(serial('b', 's'))), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"a" has this value/u } });
+  t.match(await writing.write(create(serial('b', 'm2'))), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"moving" has this value/u } });
+  t.equal(verdict(await writing.write(create(serial('b', 'm')))), 'ok');
+  t.equal(verdict(await writing.write(create(serial('c', 'g')))), 'ok');
+});
+
+test('who came by a value while its index was not unique has it, though it was claimed before', async (t) => {
+  const writing = await Writing.open(t);
+  await writing.write(create(serial('a', 's')));
+  await writing.write(merge({ spec: { serial: 't' } }, { name: 'a' }));
+  await writing.declare(notUnique);
+  t.equal(verdict(await writing.write(create(serial('b', 's')))), 'ok');
+  t.equal(verdict(await writing.write(create(serial('c', 't')))), 'ok', 'two have it: the index is not unique');
+  await writing.declare(widgets);
+  for (const dryRun of [true, false]) {
+    t.match(await writing.write(create(serial('d', 's')), { dryRun }), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"b" has this value/u } });
+    t.equal(verdict(await writing.write(create(serial('e', 't')), { dryRun })), 'unique-value-taken');
+  }
+  t.equal(verdict(await writing.write(remove({}, 'b'))), 'ok');
+  t.equal(verdict(await writing.write(create(serial('d', 's')))), 'ok');
+});
+
 test('a value that its holder gave up on another node is free, though this node has not folded that yet', async (t) => {
   const writing = await Writing.open(t, { type: notUnique });
   await writing.write(create(serial('w1', 's')));

@@ -74,7 +74,7 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   const metadata = firstMetadata(draft, name, { version: state.kind === 'absent' ? 0 : state.revision + 1, facts });
   const stored = complete({ apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, undefined, facts);
   if (!stored.ok) return stored;
-  return withholding(stored.withheld, emit(type, { event: 'ObjectCreated', object: stored.object, warnings: admitted.warnings }));
+  return withholding(stored.withheld, emit(facts, { event: 'ObjectCreated', object: stored.object, warnings: admitted.warnings }));
 }
 
 function firstMetadata(draft: Draft, name: string, { version, facts }: { readonly version: number; readonly facts: Facts }): Metadata {
@@ -125,7 +125,7 @@ function changed(state: Live, next: ResourceObject, { facts, leaving, mayBeSame,
   const { object, withheld } = stored;
   if (mayBeSame && withheld === undefined && deepEqual(object, current)) return { ok: true, event: undefined, object: current, warnings };
   const change = { event: 'ObjectUpdated' as const, object: renumbered(object, state, { generation: sameSpec(current, object) ? 0 : 1 }), warnings };
-  return withholding(withheld, emitRemoved((leaving ? emitLeaving : emit)(facts.type, change)));
+  return withholding(withheld, emitRemoved((leaving ? emitLeaving : emit)(facts, change)));
 }
 
 function withholding(withheld: Withheld | undefined, emitted: Emitted): Decision {
@@ -142,7 +142,7 @@ function decideDelete(state: State, { name, preconditions, propagation }: Comman
   const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
   const marked = { ...current, metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) } };
   const object = renumbered(marked, state, { generation: 1 });
-  return emitRemoved(emitLeaving(facts.type, { event: 'ObjectDeletionRequested', object, warnings: [] }));
+  return emitRemoved(emitLeaving(facts, { event: 'ObjectDeletionRequested', object, warnings: [] }));
 }
 
 function decideCollect(state: State, name: string, uid: string, facts: Facts): Decision {

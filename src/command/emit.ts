@@ -1,8 +1,9 @@
 import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
 import type { IndexEntry } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
-import type { IndexDefinition, ResourceType } from '../resource/resource-type.ts';
+import type { IndexDefinition } from '../resource/resource-type.ts';
 import type { ObjectEvent } from './event.ts';
+import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
 /** The event that makes `object` what is stored, with every unique value it holds. */
@@ -19,6 +20,8 @@ export type Emitted = Refused | {
 
 export type Removal = Extract<ObjectEvent, { readonly type: 'ObjectDeleted' }>;
 
+type Declared = Pick<Facts, 'type' | 'onceUnique'>;
+
 type Change = {
   readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested';
   readonly object: ResourceObject;
@@ -26,10 +29,10 @@ type Change = {
 };
 
 /** Refuses what an index cannot take: every one must be able to, not only the unique ones whose values are claimed. */
-export function emit(type: ResourceType, { event, object, warnings }: Change): Emitted {
+export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
     const entry = entryOf(type.indexes, object);
-    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object) }, entry, object, warnings };
+    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object, onceUnique) }, entry, object, warnings };
   } catch (error) {
     if (!(error instanceof IndexValueError)) throw error;
     return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.isComputed && type.plugin !== 'platform' ? `${error.message} (the plugin ${type.plugin})` : error.message }]);
@@ -37,12 +40,12 @@ export function emit(type: ResourceType, { event, object, warnings }: Change): E
 }
 
 /** What is on its way out can always go: an index that cannot take it, as one declared since may be, holds nothing of it. */
-export function emitLeaving(type: ResourceType, change: Change): Emitted {
-  const emitted = emit(type, change);
+export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
+  const emitted = emit({ type, onceUnique }, change);
   if (emitted.ok) return emitted;
   const { event, object, warnings } = change;
   const able = type.indexes.filter((index) => takes(index, object));
-  return { ok: true, event: { type: event, object, values: heldValues(able, object) }, entry: undefined, object, warnings };
+  return { ok: true, event: { type: event, object, values: heldValues(able, object, onceUnique) }, entry: undefined, object, warnings };
 }
 
 /** With the removal of an object that is marked and held by nothing. */

@@ -7,6 +7,8 @@ import type { Subject } from './subject.ts';
 /** Everything a decision depends on beside state and command: decide reads no clock, draws nothing and does no I/O. */
 export type Facts = {
   readonly type: ResourceType;
+  /** Indexes that were unique once: events say of them, too, which values are held. */
+  readonly onceUnique?: ReadonlySet<string> | undefined;
   /** RFC 3339, UTC, milliseconds. */
   readonly now: string;
   /** The uid a create gives. */

@@ -116,10 +116,15 @@ export function entryOfFact(indexes: readonly IndexDefinition[], object: Resourc
 /** One value of a unique index that an object holds: what a claim is named after. */
 export type HeldValue = { readonly index: string; readonly hash: string };
 
-/** The unique values `object` holds, `metadata.name` aside, ordered so that all writers take claims in one order. */
-export function heldValues(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
+/**
+ * The unique values `object` holds, `metadata.name` aside, ordered so that all writers take claims in one order. With those of
+ * indexes that were unique once.
+ */
+export function heldValues(
+  indexes: readonly IndexDefinition[], object: ResourceObject, onceUnique?: ReadonlySet<string>,
+): readonly HeldValue[] {
   return indexes
-    .filter((index) => index.unique && index.name !== nameIndex)
+    .filter(({ unique, name }) => (unique || onceUnique?.has(name) === true) && name !== nameIndex)
     .flatMap((index) => index.keysOf(object).map((key) => heldValue(index, key)))
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }

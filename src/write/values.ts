@@ -1,20 +1,21 @@
 import { must } from '../base/unreachable.ts';
 import {
-  claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
+  claimantOf, claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
 } from '../claims.ts';
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { decodeEvent, isObjectEvent } from '../log/event-codec.ts';
 import type { ExpectedRevision, StreamName, StreamRevision } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import { entryOfFact, heldValue, nameIndex } from '../resource/index-definition.ts';
-import type { IndexEntry, IndexKey, TypeKey } from '../resource/index-entry.ts';
+import type { IndexEntry, IndexKey } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import type { WriterLog } from './append.ts';
 import type { Refusal } from './refusals.ts';
+import { streamOf } from './target.ts';
 
 export type ValuesWanted = {
-  readonly type: TypeKey;
+  readonly type: Pick<ResourceType, 'key' | 'indexes'>;
   readonly me: StreamName;
   /** What the append of `event` will expect. */
   readonly base: ExpectedRevision;
@@ -53,7 +54,7 @@ export async function claimValues(dependencies: ValuesDependencies, wanted: Valu
 async function claimAll(
   dependencies: ValuesDependencies, gained: Gained, wanted: ValuesWanted,
 ): Promise<ValuesRefused | undefined> {
-  const { type, me, base, metadata } = wanted;
+  const { type: { key: type }, me, base, metadata } = wanted;
   const claims: ClaimsDependencies = { ...dependencies, metadata: () => metadata };
   const made: Made[] = [];
   let isWhole = false;
@@ -88,7 +89,7 @@ async function giveUpAll(
 }
 
 async function lookAtAll(
-  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type, me }: ValuesWanted,
+  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type: { key: type }, me }: ValuesWanted,
 ): Promise<ValuesRefused | undefined> {
   for (const value of values) {
     const holder = await holderElsewhere(log, { type, value, me });
@@ -108,13 +109,14 @@ type Gained = { readonly values: readonly HeldValue[]; readonly isSure: boolean 
  * The event's values less those that the event it is based on holds: judged from events, not by running index functions. Where
  * the log's answer is not of that very event (it is stale, or the base is), nothing is known to be held.
  */
-async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { me, base, event }: ValuesWanted): Promise<Gained> {
-  if (base === 'absent') return { values: event.values, isSure: true };
+async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, base, event }: ValuesWanted): Promise<Gained> {
+  const values = event.values.filter(({ index }) => type.indexes.some(({ name, unique }) => unique && name === index));
+  if (base === 'absent' || values.length === 0) return { values, isSure: true };
   const last = await log.readLast(me);
   const before = last?.revision === base ? decodeEvent(last).event : undefined;
-  if (before === undefined || !isObjectEvent(before)) return { values: event.values, isSure: false };
+  if (before === undefined || !isObjectEvent(before)) return { values, isSure: false };
   const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
-  return { values: event.values.filter(({ index, hash }) => !held.has(`${index}/${hash}`)), isSure: true };
+  return { values: values.filter(({ index, hash }) => !held.has(`${index}/${hash}`)), isSure: true };
 }
 
 export type ValuesGained = {
@@ -126,19 +128,20 @@ export type ValuesGained = {
   readonly after: IndexEntry | undefined;
 };
 
-/** An object that has a value which nobody has claimed, at the revision it was folded up to when it was found. */
+/** An object that has a value, at the revision it was folded up to when it was found. */
 export type StoredHolder = { readonly value: HeldValue; readonly name: string; readonly revision: StreamRevision };
 
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Objects that have a value since before its index was unique: no claim was made for them. Of each value that the write newly
- * gains the read model says whether another object has it, and that counts only where the value was never claimed: from its
- * first claim on the claims alone decide (consistency protocol, 1).
+ * Objects that have a value since its index was not unique hold it without a claim, whatever was claimed before or since. Of
+ * each value that the write newly gains the read model says whether another object has it. Unless the claim that stands
+ * is this object's, that counts if the log confirms that it still stands at that revision (consistency protocol, 1).
  */
 export async function storedHolder({ log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader }, gained: ValuesGained): Promise<StoredHolder | undefined> {
   for (const found of holdersElsewhere(reader, gained)) {
-    if (await log.readLast(claimStream(gained.type.key, found.value)) === undefined) return found;
+    const claimant = await claimantOf(log, { type: gained.type.key, value: found.value });
+    if (claimant !== streamOf(gained.type, found.name)) return found;
   }
   return undefined;
 }

@@ -44,7 +44,7 @@ export class Door {
     this.permissions = new PermissionTables({ reader: models, feed: models, domain });
     let ids = 0;
     this.#execute = createWriteDoor({
-      log, clock, domain, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
+      log, clock, domain, declarations: models.declarations, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
       uuid: () => { ids += 1; return idOf(`node ${String(place)} ${String(ids)}`); },
       rules: createGrantRules({
         permissions: this.permissions, domain, typeOfKind: (group, kind) => types.find((type) => type.group === group && type.kind === kind),

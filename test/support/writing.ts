@@ -63,7 +63,7 @@ export class Writing {
     this.execute = createWriteDoor({
       held: this.held, ...(writers === undefined ? {} : { writers }),
       log: options.through?.(log) ?? log,
-      reader: models, clock, domain,
+      reader: models, declarations: models.declarations, clock, domain,
       uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
       suffix: () => { drawn += 1; return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0'); },
       lastEventTime: () => options.lastEventTime ?? 0,
