@@ -12,7 +12,10 @@ export const logAskAgainMsMin = 50;
 export const logAskAgainMsMax = 2_000;
 /** How often one read is asked again before its caller is told that the log cannot be reached. */
 export const logReadAttemptsMax = 3;
-/** How often what won against an append is looked for, as a server may answer a conflict before it can be read: three seconds. */
+/**
+ * How often what must stand somewhere is looked for, as a server may answer a conflict before what won can be read, and one
+ * that leads no more answers as it was before: three seconds.
+ */
 export const logLookUpsMax = 7;
 /** How long a closing log waits for the answers in flight, and then for its connections to end. */
 export const logCloseMs = 3_000;

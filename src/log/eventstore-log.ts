@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { decodeEventStoreUrl } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
@@ -9,11 +8,12 @@ import { soleAppender, takeAppender } from './eventstore-appender.ts';
 import type { Appender, Reply } from './eventstore-appender.ts';
 import { LogClient } from './eventstore-client.ts';
 import type { LogDriver } from './eventstore-client.ts';
-import { Contact, askAgainMs } from './eventstore-contact.ts';
+import { Contact } from './eventstore-contact.ts';
 import { follow } from './eventstore-follow.ts';
 import type { FollowContext } from './eventstore-follow.ts';
 import { Leases } from './eventstore-leases.ts';
-import { logLookUpsMax } from './eventstore-limits.ts';
+import { firstRevision, lookUp } from './eventstore-look-up.ts';
+import type { Appended } from './eventstore-look-up.ts';
 import { OwnEvents } from './eventstore-own.ts';
 import { Reads } from './eventstore-reads.ts';
 import type { LogEnd } from './eventstore-reads.ts';
@@ -46,14 +46,6 @@ export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
   if (!decoded.ok) throw new RangeError(`the URL of the event log ${decoded.problem}`);
   return new EventStoreLog(decoded.url, options);
 }
-
-type Appended = {
-  readonly stream: StreamName;
-  readonly events: readonly ProposedEvent[];
-  readonly expected: ExpectedRevision;
-  /** On the monotonic clock. */
-  readonly sentMs: number;
-};
 
 class EventStoreLog implements EventLog {
   readonly #clock: Clock;
@@ -168,35 +160,15 @@ class EventStoreLog implements EventLog {
     return { ok: false, reason: 'unavailable', cause: error };
   }
 
-  /** What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3). */
   async #lookUp(append: Appended, reply: Reply): Promise<AppendOutcome> {
     try {
-      // A conflict may be answered before what won can be read.
-      for (let attempt = 1; attempt <= logLookUpsMax; attempt += 1) {
-        const outcome = await this.#standing(append);
-        if (outcome?.ok === false) this.#own.forget(append.events);
-        if (outcome !== undefined) return outcome;
-        await delay(this.#clock, askAgainMs(attempt), this.#closing.signal);
-      }
-      throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
+      const outcome = await lookUp({ reads: this.#reads, clock: this.#clock, closing: this.#closing.signal }, append, reply);
+      if (!outcome.ok) this.#own.forget(append.events);
+      return outcome;
     } catch (cause) {
       this.#own.forget(append.events);
       return { ok: false, reason: 'unknown', cause };
     }
-  }
-
-  /** Undefined while the append could still land. */
-  async #standing(append: Appended): Promise<AppendOutcome | undefined> {
-    const { stream, events, expected } = append;
-    const first = firstRevision(append);
-    const standing = await this.#reads.stream(stream, streamRevision(first), events.length);
-    const last = standing.at(-1);
-    if (last !== undefined && standing.length === events.length && standing.every((event, index) => isSame(event, events[index], first + index))) {
-      return { ok: true, revision: last.revision, position: last.position };
-    }
-    const head = await this.#reads.last(stream);
-    const actual = head?.revision ?? 'absent';
-    return actual === expected ? undefined : { ok: false, reason: 'conflict', actual };
   }
 
   async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
@@ -283,12 +255,4 @@ class EventStoreLog implements EventLog {
     await this.#release();
     await this.#client?.close(this.#clock);
   }
-}
-
-function firstRevision({ expected }: Appended): number {
-  return expected === 'absent' ? 0 : expected + 1;
-}
-
-function isSame(event: RecordedEvent, proposed: ProposedEvent | undefined, revision: number): boolean {
-  return proposed !== undefined && event.id === proposed.id && event.revision === revision;
 }

@@ -6,7 +6,7 @@ import type { LogDriver } from './eventstore-client.ts';
 import { askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
-import { logHeadScanEventsMax, logHeadScanEventsMin, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
+import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
 import { rawRecord, storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { DriverRecord } from './eventstore-record.ts';
 import type { ServerTime } from './eventstore-time.ts';
@@ -110,8 +110,22 @@ export class Reads {
     }
   }
 
-  /** @throws UnknownPositionError when the server says that no event begins there. */
+  /**
+   * A server that leads no more answers as it was before: that the log ends before the position is the answer once it has
+   * said so for a while.
+   *
+   * @throws UnknownPositionError when the server says that no event begins there.
+   */
   async at(position: LogPosition): Promise<Standing> {
+    const { clock, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      const standing = await this.#at(position);
+      if (standing !== 'end' || attempt === logLookUpsMax) return standing;
+      await delay(clock, askAgainMs(attempt), closing);
+    }
+  }
+
+  async #at(position: LogPosition): Promise<Standing> {
     if (position === logStart) return 'later';
     const place = { commit: position - 1n, prepare: position - 1n };
     const ask = (): Promise<readonly Resolved[]> => this.#ask((client) => (

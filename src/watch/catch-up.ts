@@ -7,11 +7,9 @@ import { join } from './audience.ts';
 import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { LoggedEvents } from './logged-events.ts';
+import { LogSilentError } from './log-silent-error.ts';
 import { initialQuery, type Ending } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
-
-/** The log did not answer: the watch goes on from where it is once it does. */
-export class LogSilentError extends Error {}
 
 export type CatchUpSource = {
   readonly log: Pick<EventLog, 'head' | 'readAll' | 'readStream' | 'state'>;

@@ -4,6 +4,7 @@ import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, typ
 import { entryOfFact } from '../resource/index-definition.ts';
 import { matches } from '../resource/match.ts';
 import type { WatchEvent } from './frame.ts';
+import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
@@ -62,8 +63,10 @@ export class LoggedEvents {
 
   async #previous({ stream, revision, id }: RecordedEvent): Promise<RecordedEvent> {
     const [previous] = await this.#log.readStream(stream, { from: streamRevision(revision - 1), limit: 1 });
-    if (previous === undefined) throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
-    return previous;
+    if (previous?.revision === revision - 1) return previous;
+    if (previous !== undefined) throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
+    // A server that leads no more may not know it yet, and answers of a time before the event.
+    throw new LogSilentError(`the event log answers ${stream} as it was before`);
   }
 
   #isSelected(recorded: RecordedEvent): boolean {
