@@ -3,9 +3,10 @@ import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
 import type { ClaimEvent, ObjectEvent } from '../../src/command/event.ts';
 import type { State } from '../../src/command/evolve.ts';
-import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
+import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
 import { bytesOf } from '../../src/write/proposal.ts';
+import { checkTime } from './check-time.ts';
 import { nameOfStream, type Step } from './history.ts';
 import { verdictOf } from './sim-client.ts';
 import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from './world.ts';
@@ -37,8 +38,7 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
     checkFence(step);
     return;
   }
-  // Whoever decided on the state before had folded the event that made it.
-  if (step.previous !== undefined && Date.parse(step.metadata.time) < Date.parse(step.previous.time)) throw new Error(`${where} is of ${step.metadata.time}, the one before it of ${step.previous.time}`);
+  checkTime(step, invocations.get(step.metadata.requestId), world);
   const { requestId } = step.metadata;
   const marking = markingOf(step, world);
   const command: Command | undefined = requestId.startsWith('collector ')
@@ -95,12 +95,25 @@ function checkValues({ shared, history, coverage }: World): void {
     } else if (stream.startsWith('claim:')) {
       const { event } = decodeEvent(recorded);
       if (event.type !== 'ValueClaimed' && event.type !== 'ValueReleased') throw new Error(`${stream} holds a ${event.type}`);
-      // Nobody settles claims here: each that is released was given up.
-      if (event.type === 'ValueReleased') coverage.note('claim given up');
+      if (event.type === 'ValueReleased') coverage.note(decodeMetadata(recorded).requestId.startsWith('claims ') ? 'claim settled' : 'claim given up');
       claims.set(stream, event);
       checkClaim(stream, event, held.get(stream));
     }
   }
+}
+
+/** Claims that name a holder which does not hold the value. */
+export function unsettledClaims({ shared, history, coverage }: World): readonly StreamName[] {
+  const unsettled = [...shared.streams].filter(([stream, events]) => {
+    const last = stream.startsWith('claim:') ? events.at(-1) : undefined;
+    if (last === undefined) return false;
+    const { event } = decodeEvent(last);
+    if (event.type !== 'ValueClaimed') return false;
+    const values = history.steps(event.holder as StreamName).at(-1)?.event.values ?? [];
+    return !values.some((value) => claimStream(type.key, value) === stream);
+  });
+  if (unsettled.length === 0) coverage.note('all claims are settled');
+  return unsettled.map(([stream]) => stream);
 }
 
 /** How often another node than before led. */
@@ -160,13 +173,14 @@ function told(invocation: Invocation, { history }: World): string {
   })).join('\n');
 }
 
-/** 5: an answer that appended nothing was right at some instant between question and answer. */
+/** 5: an answer that appended nothing was right at some instant between question and answer, or as long before it as reads are stale. */
 function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World): boolean {
   if (!outcome.ok && outcome.rejection.detail.startsWith('the object kept changing')) {
     world.coverage.note('gave up on an object that kept changing');
     return true;
   }
-  const { command, invoked, answered } = invocation;
+  const { command, answered } = invocation;
+  const invoked = invocation.invoked - world.staleMs;
   return namesOf(invocation).some((name) => {
     const stream = streamOf(name);
     if (!outcome.ok && outcome.rejection.reason === 'unique-value-taken') return isTaken(invocation, stream, world);
@@ -180,18 +194,22 @@ function answersSo(decision: Decision, state: State, outcome: WriteOutcome): boo
 }
 
 /** Somebody else held the value at an instant at which the write would have taken it. */
-function isTaken({ command, invoked, answered }: Invocation, stream: StreamName, { history }: World): boolean {
+function isTaken({ command, invoked, answered }: Invocation, stream: StreamName, { history, staleMs }: World): boolean {
+  // A read may show each of them as it was so long ago.
+  const periods = (of: StreamName): readonly Period[] => periodsOf(history.steps(of)).map((period) => ({ ...period, until: period.until + staleMs }));
   const others = [...history.streams.keys()].filter((other) => other !== stream);
-  return periods(history.steps(stream)).some(({ state, since, until }) => {
+  return periods(stream).some(({ state, since, until }) => {
     if (since > answered || until < invoked) return false;
     const decision = decide(state, command, { ...facts, suffix: stream.slice(-5) });
     const wanted = decision.ok && decision.event !== undefined ? decision.event.values.map(({ hash }) => hash) : [];
-    return others.some((other) => periods(history.steps(other)).some((period) => period.since <= Math.min(until, answered) && period.until >= Math.max(since, invoked)
+    return others.some((other) => periods(other).some((period) => period.since <= Math.min(until, answered) && period.until >= Math.max(since, invoked)
       && period.state.kind === 'live' && period.state.values?.some(({ hash }) => wanted.includes(hash)) === true));
   });
 }
 
-function periods(steps: readonly Step[]): readonly { readonly state: State; readonly since: number; readonly until: number }[] {
+type Period = { readonly state: State; readonly since: number; readonly until: number };
+
+function periodsOf(steps: readonly Step[]): readonly Period[] {
   const after = steps.map((step, place) => ({ state: step.after, since: step.landed, until: steps[place + 1]?.landed ?? Infinity }));
   const first = { state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity } as const;
   return [first, ...after.filter((_period, place) => steps[place]?.recorded.endsAppend === true)];

@@ -7,7 +7,10 @@ export type AppendFate = (typeof appendFates)[number];
 /** How long a message travels: up to `usual` ms, but with `tailChance` up to `tail` ms. */
 export type Latency = { readonly usual: number; readonly tailChance: number; readonly tail: number };
 
-export const incidents = ['crash', 'pause', 'longPause', 'outage', 'rejection', 'stall', 'jump', 'leaders'] as const;
+/** How old what a stale read answers may be, in ms. */
+export const staleMsMax = 500;
+
+export const incidents = ['crash', 'pause', 'longPause', 'outage', 'rejection', 'stall', 'jump', 'leaders', 'election', 'scavenge'] as const;
 export type Incident = (typeof incidents)[number];
 
 /**
@@ -25,6 +28,12 @@ export type Faults = {
   readonly readFails: number;
   /** A claim or a lease is read as it was a moment ago. */
   readonly staleReads: number;
+  /** The same of an object. */
+  readonly staleObjectReads: number;
+  /** At each delivery: an append of an object is left out. */
+  readonly gaps: number;
+  /** At each delivery of a server: the subscription is dropped, or delivers some events again. */
+  readonly drops: number;
   readonly calls: Latency;
   readonly feed: Latency;
   /** How many times in a minute. */
@@ -37,9 +46,9 @@ export type Faults = {
 
 export const noFaults: Faults = {
   appends: { lost: 0, unacknowledged: 0, late: 0, duplicated: 0, falselyConflicting: 0 },
-  contended: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0,
+  contended: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0, staleObjectReads: 0, gaps: 0, drops: 0,
   calls: { usual: 2, tailChance: 0, tail: 0 }, feed: { usual: 3, tailChance: 0, tail: 0 },
-  incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0 },
+  incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0, election: 0, scavenge: 0 },
   appendBytesMax: undefined,
   skewMs: 0,
 };
@@ -55,11 +64,15 @@ export function drawFaults(random: Random): Faults {
     crashAtCall: some(0.002, 0.02, 0.25),
     readFails: some(0.005, 0.05, 0.25),
     staleReads: some(0.05, 0.4),
+    staleObjectReads: some(0.05, 0.4, 0.25),
+    gaps: some(0.3, 0.9, 0.15),
+    drops: some(0.01, 0.15, 0.5),
     calls: latency(random, 1),
     feed: latency(random, 3),
     incidents: {
       crash: some(4, 40), pause: some(4, 30), longPause: some(1, 4, 0.06), outage: some(3, 15, 0.25), rejection: some(5, 40, 0.3),
       stall: some(5, 40), jump: some(3, 20, 0.3), leaders: some(3, 20, 0.4),
+      election: some(5, 60, 0.5), scavenge: some(5, 40, 0.5),
     },
     appendBytesMax: random.chance(0.25) ? random.between(900, 1_300) : undefined,
     skewMs: some(10, 5_000, 0.4),

@@ -11,6 +11,7 @@ export type Step = {
   readonly metadata: EventMetadata;
   /** Of the event before it. */
   readonly previous: EventMetadata | undefined;
+  readonly previousLanded: number | undefined;
   readonly landed: number;
   readonly before: State;
   readonly after: State;
@@ -69,7 +70,7 @@ export class History {
     const before = last?.after ?? initialState;
     const after = evolve(before, event, recorded);
     const bytes = decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, recorded.position.toString());
-    steps.push({ recorded, event, metadata: decodeMetadata(recorded), previous: last?.metadata, landed, before, after, bytes });
+    steps.push({ recorded, event, metadata: decodeMetadata(recorded), previous: last?.metadata, previousLanded: last?.landed, landed, before, after, bytes });
   }
 }
 

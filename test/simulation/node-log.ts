@@ -1,28 +1,8 @@
 import { logReadAheadEventsMax } from '../../src/limits/log.ts';
 import { UnknownPositionError } from '../../src/log/log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from '../../src/log/log.ts';
-import type { Coverage } from './coverage.ts';
-import { appendFates, travelMs, type AppendFate, type Faults } from './faults.ts';
-import type { Random } from './random.ts';
-import type { SharedLog } from './shared-log.ts';
-import type { Life, Timeline } from './timeline.ts';
-
-/** The connection of one node to the log, which outlives the node's crashes. */
-export type Link = {
-  readonly node: string;
-  /** Until then the log cannot be reached. */
-  downUntil: number;
-  /** Until then the subscription delivers nothing. */
-  stalledUntil: number;
-};
-
-export type Surroundings = {
-  readonly timeline: Timeline;
-  readonly shared: SharedLog;
-  readonly random: Random;
-  readonly coverage: Coverage;
-  readonly faults: () => Faults;
-};
+import { staleMsMax } from './faults.ts';
+import { Passage, type Surroundings, type Traveller } from './passage.ts';
 
 export class UnreachableError extends Error {}
 
@@ -34,20 +14,21 @@ type Append = { readonly stream: StreamName; readonly events: readonly ProposedE
  */
 export class NodeLog implements EventLog {
   readonly #world: Surroundings;
-  readonly #link: Link;
-  readonly #life: Life;
-  readonly #crash: (why: string) => void;
+  readonly #passage: Passage;
   /** What this life appended: its subscription hands out the very instances. */
   readonly #own = new Map<string, ProposedEvent>();
   /** Fails what is in flight. */
   readonly #inFlight = new Set<() => void>();
   #closed = false;
 
-  constructor(world: Surroundings, { link, life, crash }: { readonly link: Link; readonly life: Life; readonly crash: (why: string) => void }) {
+  constructor(world: Surroundings, traveller: Traveller) {
     this.#world = world;
-    this.#link = link;
-    this.#life = life;
-    this.#crash = crash;
+    this.#passage = new Passage(world, traveller);
+  }
+
+  /** Its subscription left out an event, which must stop the node. */
+  get hasGap(): boolean {
+    return this.#passage.hasGap;
   }
 
   async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
@@ -55,20 +36,20 @@ export class NodeLog implements EventLog {
     const append: Append = { stream, events, expected };
     const outcome = await new Promise<AppendOutcome>((resolve) => {
       const failed = (reason: 'unavailable' | 'unknown', why: string): void => {
-        this.#note(`append ${reason}`);
+        this.#passage.note(`append ${reason}`);
         resolve({ ok: false, reason, cause: new UnreachableError(why) });
       };
-      if (this.#isDown) this.#life.later(this.#callMs(), 'refuses an append', () => { failed('unavailable', 'the log cannot be reached'); });
+      if (this.#isDown) this.#passage.life.later(this.#passage.callMs(), 'refuses an append', () => { failed('unavailable', 'the log cannot be reached'); });
       else this.#send(append, resolve, failed);
     });
-    this.#world.timeline.tell(() => `${this.#link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`);
+    this.#world.timeline.tell(() => `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`);
     return outcome;
   }
 
   #send(append: Append, resolve: (outcome: AppendOutcome) => void, failed: (reason: 'unknown', why: string) => void): void {
     const { timeline, random, shared } = this.#world;
     for (const event of append.events) this.#own.set(event.id, event);
-    const fate = this.#fate(append);
+    const fate = this.#passage.fate(append);
     const fail = (): void => {
       this.#inFlight.delete(fail);
       failed('unknown', fate ?? 'in flight as the connection broke');
@@ -77,8 +58,8 @@ export class NodeLog implements EventLog {
       if (this.#inFlight.delete(fail)) resolve(outcome);
     };
     const reply = (outcome: AppendOutcome): void => {
-      if (outcome.ok || outcome.reason !== 'unknown') this.#note(outcome.ok ? 'append took place' : 'append in conflict');
-      this.#life.later(this.#callMs(), 'an answer', () => { answer(outcome); });
+      if (outcome.ok || outcome.reason !== 'unknown') this.#passage.note(outcome.ok ? 'append took place' : 'append in conflict');
+      this.#passage.life.later(this.#passage.callMs(), 'an answer', () => { answer(outcome); });
     };
     const land = (afterMs: number, then: (outcome: AppendOutcome) => void): void => {
       shared.onTheirWay += 1;
@@ -86,56 +67,46 @@ export class NodeLog implements EventLog {
         shared.onTheirWay -= 1;
         const before = shared.events.length;
         const outcome = shared.append(append.stream, append.events, append.expected);
-        if (!this.#life.alive && shared.events.length > before) this.#note('landed after its node died');
+        if (!this.#passage.life.alive && shared.events.length > before) this.#passage.note('landed after its node died');
         then(outcome);
       });
     };
-    const timeOut = (): void => { this.#life.later(random.between(5, 400), 'an append is given up', () => { if (this.#inFlight.has(fail)) fail(); }); };
+    const timeOut = (): void => { this.#passage.life.later(random.between(5, 400), 'an append is given up', () => { if (this.#inFlight.has(fail)) fail(); }); };
     this.#inFlight.add(fail);
     switch (fate) {
       case undefined:
-        land(this.#callMs(), reply);
+        land(this.#passage.callMs(), reply);
         break;
       case 'lost':
         timeOut();
         break;
       case 'unacknowledged':
-        land(this.#callMs(), () => undefined);
+        land(this.#passage.callMs(), () => undefined);
         timeOut();
         break;
       case 'late':
         land(random.between(300, 12_000), () => undefined);
         timeOut();
-        if (append.stream.startsWith('object:') && random.chance(this.#world.faults().crashAfterLate)) this.#life.later(random.below(200), 'crash after a late append', () => { this.#crash('with an append on its way'); });
+        if (append.stream.startsWith('object:')) this.#passage.crashAfterLate();
         break;
       case 'duplicated':
-        land(this.#callMs(), reply);
+        land(this.#passage.callMs(), reply);
         land(random.between(1, 4_000), () => undefined);
         break;
       case 'falselyConflicting':
         this.#conflictFalsely(append, { land, reply });
         break;
     }
-    this.#maybeCrash('after sending an append');
+    this.#passage.maybeCrash('after sending an append');
   }
 
   /** The log says conflict where there was none, and whoever sent it looks what stands there. */
   #conflictFalsely({ stream, events, expected }: Append, { land, reply }: { readonly land: (afterMs: number, then: () => void) => void; readonly reply: (outcome: AppendOutcome) => void }): void {
     const look = (): void => {
-      this.#world.timeline.schedule(this.#callMs(), 'a conflict is looked into', () => { reply(this.#world.shared.settle(stream, events, expected)); });
+      this.#world.timeline.schedule(this.#passage.callMs(), 'a conflict is looked into', () => { reply(this.#world.shared.settle(stream, events, expected)); });
     };
-    if (this.#world.random.chance(0.5)) land(this.#callMs(), look);
+    if (this.#world.random.chance(0.5)) land(this.#passage.callMs(), look);
     else look();
-  }
-
-  #fate({ stream, events: [event], events: { length: count } }: Append): AppendFate | undefined {
-    const { random, faults } = this.#world;
-    const { appends, contended } = faults();
-    const holds = contended && stream.startsWith('object:') && event !== undefined && Buffer.from(event.data.subarray(0, 16)).includes('[{');
-    const fate = holds && random.chance(0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
-    if (fate !== undefined) this.#note(`append ${fate}`);
-    if (count > 1) this.#note(`append of two ${fate ?? 'as it should'}`);
-    return fate;
   }
 
   async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
@@ -170,16 +141,17 @@ export class NodeLog implements EventLog {
   }
 
   async *subscribe({ after, categories, signal }: SubscribeOptions): AsyncGenerator<readonly RecordedEvent[]> {
-    const { shared, random } = this.#world;
+    const { shared, random, fail } = this.#world;
     for (let next = this.#placeAfter(after); !this.#closed;) {
       await this.#arrival(next, signal);
       if (signal?.aborted === true) return;
       const most = random.chance(0.5) ? random.between(1, 4) : logReadAheadEventsMax;
       const taken = shared.wholeAppends(next, next + most);
       next += taken.length;
-      const batch = this.#batch(taken, categories);
-      if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0)) this.#note('delivered, perhaps before its acknowledgement');
+      const batch = this.#passage.delivered(this.#batch(taken, categories));
+      if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0)) this.#passage.note('delivered, perhaps before its acknowledgement');
       if (batch.length > 0) yield batch;
+      if (this.#passage.hasGap) fail(new Error(`${this.#passage.link.node} folded over a gap`));
     }
   }
 
@@ -195,46 +167,48 @@ export class NodeLog implements EventLog {
   /** Everything in flight fails at once, whether it arrives or not. */
   rejectInFlight(): void {
     for (const fail of [...this.#inFlight]) {
-      this.#note('rejected in flight');
+      this.#passage.note('rejected in flight');
       fail();
     }
   }
 
   get #isDown(): boolean {
-    return this.#closed || this.#link.downUntil > this.#world.timeline.now;
+    return this.#closed || this.#passage.isDown;
   }
 
   /** A question is answered as things were when it arrived, which may be long before the answer is there. */
   #ask<T>(what: string, look: () => T): Promise<T> {
-    const { timeline, random, faults } = this.#world;
+    const { timeline } = this.#world;
     return new Promise((resolve, reject) => {
       const fail = (): void => {
         this.#inFlight.delete(fail);
-        this.#note('read failed');
+        this.#passage.note('read failed');
         reject(new UnreachableError(`${what} failed`));
       };
       this.#inFlight.add(fail);
-      if (this.#isDown || random.chance(faults().readFails)) {
-        this.#life.later(this.#callMs(), `${what} fails`, () => { if (this.#inFlight.has(fail)) fail(); });
+      if (this.#closed || this.#passage.readFails()) {
+        this.#passage.life.later(this.#passage.callMs(), `${what} fails`, () => { if (this.#inFlight.has(fail)) fail(); });
         return;
       }
-      timeline.schedule(this.#callMs(), what, () => {
-        if (!this.#life.alive) return;
+      timeline.schedule(this.#passage.callMs(), what, () => {
+        if (!this.#passage.life.alive) return;
         const answer = look();
-        this.#life.later(this.#callMs(), 'an answer', () => {
+        this.#passage.life.later(this.#passage.callMs(), 'an answer', () => {
           if (this.#inFlight.delete(fail)) resolve(answer);
         });
       });
-      this.#maybeCrash(`at ${what}`);
+      this.#passage.maybeCrash(`at ${what}`);
     });
   }
 
   #seen(stream: StreamName): readonly RecordedEvent[] {
     const { shared, random, faults, timeline } = this.#world;
     const events = shared.stream(stream);
-    if (events.length === 0 || !/^(?:claim|lease):/u.test(stream) || !random.chance(faults().staleReads)) return events;
-    this.#note('stale read');
-    const asOf = timeline.now - random.between(1, 500);
+    const { staleReads, staleObjectReads } = faults();
+    const isObject = stream.startsWith('object:');
+    if (events.length === 0 || !/^(?:claim|lease|object):/u.test(stream) || !random.chance(isObject ? staleObjectReads : staleReads)) return events;
+    this.#passage.note(isObject ? 'stale read of an object' : 'stale read');
+    const asOf = timeline.now - random.between(1, staleMsMax);
     return events.filter((event) => shared.landedAt(event) <= asOf);
   }
 
@@ -255,34 +229,21 @@ export class NodeLog implements EventLog {
 
   /** Resolves once the subscription is handed what comes at `next`. */
   #arrival(next: number, signal: AbortSignal | undefined): Promise<void> {
-    const { shared, random, faults, timeline } = this.#world;
+    const { shared, random } = this.#world;
     return new Promise((resolve) => {
       const finish = (): void => {
         signal?.removeEventListener('abort', finish);
         resolve();
       };
       const arrive = (): void => {
-        const wait = Math.max(this.#link.stalledUntil, this.#link.downUntil) - timeline.now;
+        const wait = this.#passage.stallMs();
         if (wait <= 0) finish();
-        else this.#life.later(wait + random.below(50), 'the subscription is renewed', arrive);
+        else this.#passage.life.later(wait + random.below(50), 'the subscription is renewed', arrive);
       };
-      const leave = (): void => { this.#life.later(travelMs(random, faults().feed), 'a delivery', arrive); };
+      const leave = (): void => { this.#passage.life.later(this.#passage.feedMs(), 'a delivery', arrive); };
       signal?.addEventListener('abort', finish, { once: true });
       if (shared.events.length > next) leave();
       else shared.onLanded(leave);
     });
-  }
-
-  #maybeCrash(where: string): void {
-    const { random, faults } = this.#world;
-    if (random.chance(faults().crashAtCall)) this.#life.later(random.below(10), 'crash at a call', () => { this.#crash(where); });
-  }
-
-  #callMs(): number {
-    return travelMs(this.#world.random, this.#world.faults().calls);
-  }
-
-  #note(what: string): void {
-    this.#world.coverage.note(what);
   }
 }

@@ -76,10 +76,20 @@ export class SharedLog {
     return place === undefined ? undefined : this.events[place];
   }
 
-  landedAt({ position }: RecordedEvent): number {
-    const landed = this.landed[this.#places.get(position) ?? -1];
-    if (landed === undefined) throw new Error('it never landed');
-    return landed;
+  placeOf({ position }: RecordedEvent): number {
+    const place = this.#places.get(position);
+    if (place === undefined) throw new Error('it never landed');
+    return place;
+  }
+
+  landedAt(event: RecordedEvent): number {
+    return this.landed[this.placeOf(event)]!;
+  }
+
+  /** How many events there are up to `position`, whether or not one stands at it. */
+  placesUpTo(position: LogPosition): number {
+    const place = this.#places.get(position);
+    return place === undefined ? this.events.filter((event) => event.position <= position).length : place + 1;
   }
 
   /** Calls `listener` once, when the next event lands. */

@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
 import { body } from '../support/sample.ts';
 import type { Shown } from '../support/writing.ts';
 import { nameOfStream } from './history.ts';
-import type { Serving, SimNode } from './sim-node.ts';
+import type { Serving } from './node-parts.ts';
+import type { SimNode } from './sim-node.ts';
 import { names, serials, streamOf, tags, type, type Invocation, type World } from './world.ts';
 
 const hold = 'example.com/hold';
@@ -131,10 +132,11 @@ export class SimClient {
     const { timeline, invocations, coverage } = this.#world;
     this.#writes += 1;
     const id = `${this.#name}/${String(this.#writes)}`;
-    const invocation: Invocation = { id, command, node: this.#node.name, invoked: timeline.now, answered: Infinity, outcome: undefined };
+    const invocation: Invocation = { id, command, node: this.#node.name, invoked: timeline.now, knewTime: false, answered: Infinity, outcome: undefined };
     invocations.push(invocation);
     timeline.tell(() => `${id} → ${this.#node.name}: ${JSON.stringify(command)}`);
     const answered = await this.#node.ask(async (serving) => {
+      invocation.knewTime = serving.knowsTime();
       const outcome = await serving.execute(type, command, contextOf(id, command.type));
       this.#readsItself(serving, outcome, id);
       return outcome;

@@ -1,41 +1,29 @@
 import { ObjectModels } from '../../projections/object-models.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
-import { ReconcileBound } from '../../reconcilers/bound.ts';
-import { Collector } from '../../reconcilers/collector.ts';
-import { LeaseElector } from '../../reconcilers/lease.ts';
-import { WriteRefusedError } from '../../reconcilers/outcome.ts';
 import { reconcileStepMs } from '../../reconcilers/reconcile-limits.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { createWriteDoor, type Execute } from '../../src/execute.ts';
 import type { PluginLogger } from '../../src/plugin/plugin.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { LogFollower } from '../../src/follow-log.ts';
 import { FoundedLog } from '../../src/log/founded-log.ts';
-import { logStart, type LogPosition } from '../../src/log/log.ts';
-import { ClockAgreement } from '../../src/write/clock-agreement.ts';
+import { LogCorruptError, logStart, type LogPosition } from '../../src/log/log.ts';
 import { Readiness } from '../../src/readiness.ts';
 import type { Config } from '../../src/config.ts';
-import { WatchHub } from '../../src/watch/hub.ts';
-import { Outboxes } from '../../src/watch/outbox.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
-import { noRules } from '../../src/write-rules.ts';
 import { domain } from '../support/sample.ts';
 import type { RecordingSink } from '../watch/recording-sink.ts';
-import { NodeLog, type Link } from './node-log.ts';
-import { SimLeadership } from './sim-leadership.ts';
+import { nodeParts, type NodeParts, type Serving } from './node-parts.ts';
+import type { Link } from './passage.ts';
+import type { SimLeadership } from './sim-leadership.ts';
 import { Life } from './timeline.ts';
-import { suffixes, type, type World } from './world.ts';
+import { wayToLog, type WayToLog } from './way-to-log.ts';
+import { epoch, type, type World } from './world.ts';
 
 /** How a node comes back: with the read models it had, with none, or with those of an older backup. */
 export type Restart = 'kept' | 'lost' | 'behind';
 
 const restarts: readonly Restart[] = ['kept', 'kept', 'lost', 'behind'];
-
-export type Serving = { readonly models: ObjectModels; readonly execute: Execute; readonly hub: WatchHub };
-
-const epoch = Date.UTC(2026, 0, 1);
 
 /** A server but for HTTP: the real door, read models, runner, hub and collector, over its own way to the log and its own clock. */
 export class SimNode {
@@ -45,7 +33,7 @@ export class SimNode {
   #tables: LmdbTables;
   #skewMs: number;
   #life: Life;
-  #log: NodeLog | undefined;
+  #way: WayToLog | undefined;
   #leadership: SimLeadership | undefined;
   #serving: Serving | undefined;
   readonly #open = new Set<{ readonly watcher: Watcher; readonly sink: RecordingSink }>();
@@ -95,16 +83,17 @@ export class SimNode {
     coverage.note(`started with read models ${how}`);
     const life = this.#life = new Life(timeline);
     if (how !== 'kept') this.#tables = this.#world.openTables();
-    this.#log = new NodeLog(this.#world, { link: this.link, life, crash: (why) => { if (this.#life === life) this.crash(why); } });
-    void this.#compose(new FoundedLog(this.#log), { life, how }).catch(this.#world.fail);
+    // Before the read models are opened, which begin where the tables end.
+    if (how === 'behind') this.#foldSome();
+    void this.#serve(life).catch(this.#world.fail);
   }
 
-  crash(why: string): void {
+  crash(why: string, comesBack = restarts): void {
     if (!this.#life.alive) return;
     this.#world.coverage.note('crash');
     this.stop(why);
     const { random, timeline } = this.#world;
-    timeline.schedule(random.between(20, 2_500), 'a restart', () => { this.start(random.pick(restarts)); });
+    timeline.schedule(random.between(20, 2_500), 'a restart', () => { this.start(random.pick(comesBack)); });
   }
 
   /** As a node is stopped that is to be started again: others may lead at once. */
@@ -152,7 +141,7 @@ export class SimNode {
   }
 
   rejectInFlight(): void {
-    this.#log?.rejectInFlight();
+    this.#way?.rejectInFlight();
   }
 
   /** A request: undefined when nobody is there to answer, or dies before it does. */
@@ -184,54 +173,52 @@ export class SimNode {
     };
   }
 
-  /** The log's clock is right. */
-  #agreement(clock: Clock): ClockAgreement {
-    const { timeline } = this.#world;
-    return new ClockAgreement(clock, { time: () => epoch + Math.floor(timeline.now) });
-  }
-
-  /** In the order of `startServer`. */
-  async #compose(log: FoundedLog, { life, how }: { readonly life: Life; readonly how: Restart }): Promise<void> {
-    const { uuid, random, fail, timeline, shared, appendBytesMax } = this.#world;
+  async #serve(life: Life): Promise<void> {
+    const { fail, timeline } = this.#world;
     const clock = this.clock(life);
-    const agreement = this.#agreement(clock);
-    const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
-    // Before the read models are opened, which begin where the tables end.
-    if (how === 'behind') this.#foldSome();
-    const models = new ObjectModels({ tables: this.#tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
-    const execute = createWriteDoor({
-      agreement, log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
-      rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
-      ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
-    });
-    models.subscribe(({ position }) => {
-      if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.name} shows a part of the append at ${position.toString()}`));
-    });
-    const elector = new LeaseElector({ log, clock, uuid, node: uuid(), onError: fail });
-    const leadership = this.#leadership = new SimLeadership(elector);
-    let serves = false;
-    const collector = new Collector({
-      changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound: new ReconcileBound(clock), serving: () => (serves ? [type] : []),
-      onError: (error) => { if (!(error instanceof WriteRefusedError) && !(this.#stoodStill && isStuck(error))) fail(error); },
-    });
-    const outboxes = new Outboxes(clock, { bytesMax: 20_000, accountBytesMax: 20_000, watcherBytesMax: random.pick([1_000, 1_000_000]) });
-    const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
-    const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
-    await this.#follow(log, { models, clock });
+    const way = this.#way = wayToLog(this.#world, { link: this.link, life, crash: (why) => { if (this.#life === life) this.crash(why); } }, clock);
+    const log = new FoundedLog(way.log);
+    const onError = (error: unknown): void => { if (!this.#stoodStill || !isStuck(error)) fail(error); };
+    const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError });
+    const { models } = parts.serving;
+    this.#leadership = parts.leadership;
+    this.#watchWholeness(models);
+    await this.#follow(parts, { log, clock, way });
     this.#watchPosition(models);
     await models.buildIndexes(type);
-    serves = true;
-    collector.open();
-    elector.start();
+    parts.open();
     if (!life.alive) return;
     if (models.position() < this.#served) throw new Error(`${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`);
     timeline.tell(() => `${this.name} serves from ${models.position().toString()}`);
-    this.#serving = { models, execute, hub };
+    this.#serving = parts.serving;
   }
 
-  async #follow(log: FoundedLog, { models, clock }: { readonly models: ObjectModels; readonly clock: Clock }): Promise<void> {
+  /** No reader is shown a part of an append, nor rows without their indexes. */
+  #watchWholeness(models: ObjectModels): void {
+    const { shared, fail } = this.#world;
+    const all = { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } } as const;
+    models.subscribe(({ changes, position }) => {
+      if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.name} shows a part of the append at ${position.toString()}`));
+      if (this.#serving?.models !== models || changes.length === 0) return;
+      const listed = models.names(type.key, all);
+      for (const { name } of changes) {
+        if (listed.includes(name) !== (models.get(type.key, name) !== undefined)) fail(new Error(`${this.name} tells of ${name} before its indexes know it`));
+      }
+    });
+  }
+
+  async #follow({ serving: { models }, agreement }: NodeParts, { log, clock, way }: { readonly log: FoundedLog; readonly clock: Clock; readonly way: WayToLog }): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
-    const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), agreement: this.#agreement(clock), onFatal: this.#world.fail });
+    const { fail, coverage } = this.#world;
+    const onFatal = (error: Error): void => {
+      if (!way.hasGap() || !(error.cause instanceof LogCorruptError)) {
+        fail(error);
+        return;
+      }
+      coverage.note('stopped at a gap');
+      this.crash('its subscription left out an event', ['kept']);
+    };
+    const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), agreement, onFatal });
     await follower.start();
   }
 

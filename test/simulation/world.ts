@@ -8,7 +8,7 @@ import type { ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
-import type { Surroundings } from './node-log.ts';
+import type { Surroundings } from './passage.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
 
 /** One write as its client knows it. */
@@ -18,6 +18,8 @@ export type Invocation = {
   readonly command: Command;
   readonly node: string;
   readonly invoked: number;
+  /** Whether the node knew then what the log's clock says. */
+  knewTime: boolean;
   /** Infinity while there is no answer. */
   answered: number;
   /** Undefined where the node died, or was not there, before it answered. */
@@ -28,15 +30,18 @@ export type Invocation = {
 export type World = Surroundings & {
   readonly history: History;
   readonly invocations: Invocation[];
-  /** A promise was broken: the run ends. */
-  readonly fail: (error: unknown) => void;
   readonly openTables: () => LmdbTables;
   readonly uuid: () => string;
   /** Of every node's door, in the whole run. */
   readonly appendBytesMax: number | undefined;
+  /** How much older than its question what the log answers may be. */
+  readonly staleMs: number;
   /** The value that was asked for last: contended ones show more than free ones. */
   hotSerial: string;
 };
+
+/** When runs begin, in epoch milliseconds. */
+export const epoch = Date.UTC(2026, 0, 1);
 
 /** With a second unique index: a write may be refused by the one after it has claimed by the other. */
 export const type: ResourceType = widgetType({ indexes: [
