@@ -342,7 +342,7 @@ void test('of a lease only the last events count, and a reader may have been at 
   const seen = await take(subscription.next, 31);
   store.faults.stalled = true;
   for (let index = 30; index < 60; index += 1) await renew(index);
-  store.scavenge();
+  await store.scavenge();
   const at = seen.at(-1)?.position ?? logStart;
   t.equal(await log.readAt(at), undefined, 'the last event it saw is gone');
   store.faults.stalled = false;

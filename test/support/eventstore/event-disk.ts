@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 
@@ -12,6 +11,8 @@ export type EventDisk = {
   readonly load: () => Promise<readonly StoredEvent[]>;
   /** Resolves when the appends would survive the end of the process. */
   readonly flush: (appends: readonly (readonly StoredEvent[])[]) => Promise<void>;
+  /** Takes away the events at these positions for good. Not while a flush is under way. */
+  readonly drop: (positions: ReadonlySet<number>) => Promise<void>;
   /** Empties it, as an operator would who begins anew. */
   readonly clear: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -33,6 +34,10 @@ export function memoryDisk(): EventDisk {
       if (writer !== loads) return;
       for (const append of appends) events.push(...append);
     },
+    drop: async (positions) => {
+      events = events.filter(({ position }) => !positions.has(position));
+      await nextTurn();
+    },
     clear: async () => {
       events = [];
       await nextTurn();
@@ -46,12 +51,19 @@ const headBytes = 8;
 
 /** A file that only grows, flushed once for all appends that came while the flush before was under way. */
 export async function fileDisk(path: string): Promise<EventDisk> {
-  const file = await open(path, 'a+');
+  let file = await open(path, 'a+');
   return {
-    load: () => load(file),
+    load: () => load(path),
     flush: async (appends) => {
       await file.appendFile(Buffer.concat(appends.map(frameOf)));
       await file.datasync();
+    },
+    drop: async (positions) => {
+      const kept = (await load(path)).filter(({ position }) => !positions.has(position));
+      await writeFile(`${path}.kept`, Buffer.concat(kept.map((event) => frameOf([event]))), { flush: true });
+      await rename(`${path}.kept`, path);
+      await file.close();
+      file = await open(path, 'a+');
     },
     clear: () => file.truncate(0),
     close: () => file.close(),
@@ -72,8 +84,8 @@ function frameOf(append: readonly StoredEvent[]): Buffer {
 }
 
 /** What a crash left unfinished at the end was never acknowledged: it is cut off. */
-async function load(file: FileHandle): Promise<readonly StoredEvent[]> {
-  const bytes = await file.readFile();
+async function load(path: string): Promise<readonly StoredEvent[]> {
+  const bytes = await readFile(path);
   const events: StoredEvent[] = [];
   let at = 0;
   while (at + headBytes <= bytes.length) {
@@ -87,6 +99,6 @@ async function load(file: FileHandle): Promise<readonly StoredEvent[]> {
     }
     at = end;
   }
-  await file.truncate(at);
+  await truncate(path, at);
   return events;
 }

@@ -61,8 +61,8 @@ export type EventStore = {
   readonly wakeReaders: () => void;
   /** An event that somebody else writes into the same database. */
   readonly foreignAppend: (event: ForeignEvent) => Promise<void>;
-  /** Takes away what `$maxCount`, `$maxAge` and `$tb` hide. */
-  readonly scavenge: () => void;
+  /** Takes away what `$maxCount`, `$maxAge` and `$tb` hide, in this turn. Resolves when a restart would not bring it back. */
+  readonly scavenge: () => Promise<void>;
 };
 
 class RunningStore {
@@ -235,6 +235,6 @@ export async function startEventStore(options: EventStoreOptions = {}): Promise<
       const bytes = data ?? Buffer.from(JSON.stringify(json ?? {}));
       await store.log().append(stream, [{ id, type, isJson: data === undefined, data: bytes, metadata: Buffer.alloc(0) }], 'any');
     },
-    scavenge: () => { store.log().scavenge(); },
+    scavenge: () => store.log().scavenge(),
   };
 }

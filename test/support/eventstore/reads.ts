@@ -186,14 +186,18 @@ export class Reader {
     return range;
   }
 
-  /** Exclusive. Beyond the end of the log it begins with whatever comes next. */
+  /**
+   * Exclusive. Beyond the end of the log it begins with whatever comes next. Where nothing stands at the position any more it
+   * begins behind the event that comes next, whose ever that is: servers before 24.2 take that one for the one at the position.
+   */
   async #followAll(): Promise<void> {
     const position = this.#position(0);
     const fromStart = this.#options.getAll()?.hasStart() === true;
     const wanted = this.#filter();
     const interval = searchWindowOf(this.#options) * Math.max(1, this.#options.getFilter()?.getCheckpointintervalmultiplier() ?? 1);
     const checkpoints = this.#options.hasFilter();
-    let last = fromStart ? -1 : Math.min(position, this.#log.end - 1);
+    const begun = this.#log.at(this.#log.countBefore(position))?.position;
+    let last = fromStart ? -1 : begun ?? this.#log.end - 1;
     let [considered, live] = [0, false];
     if (!await this.#send(confirmation(randomUUID()))) return;
     while (!this.#isEnded()) {

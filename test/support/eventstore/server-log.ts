@@ -18,6 +18,11 @@ type Retention = { readonly maxCount: number; readonly maxAgeMs: number; readonl
 /** What `$tb` says of a stream that was deleted: more than JSON can hold, so it travels as text. */
 const softDeleted = '9223372036854775807';
 const keepAll: Retention = { maxCount: Infinity, maxAgeMs: Infinity, truncateBefore: 0 };
+/** Of metadata only the last one counts. */
+const keepLast: Retention = { ...keepAll, maxCount: 1 };
+/** Where a scavenge stands in the log: it ends the chunk it is in. */
+const scavengePoints = '$scavengePoints';
+const chunkBytes = 268_435_456;
 
 type Stream = { readonly events: StoredEvent[]; /** Revision of `events[0]`: what was scavenged before it is gone. */ first: number; retention: Retention; metadata: object };
 
@@ -36,13 +41,13 @@ export class ServerLog {
   /** Revision of every event by stream and id, as the server's cache of committed ids: for writers who expect anything. */
   readonly #ids = new Map<string, { readonly stream: string; readonly revision: number }>();
   #end = 0;
-  #pending: { readonly events: StoredEvent[]; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
+  #pending: { readonly events: StoredEvent[]; readonly gone: ReadonlySet<number> | undefined; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
   #flushing = false;
   #halted = false;
   #flushingDone: Promise<void> | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Positions of scavenged events: they stay places to read from. */
-  readonly #scavenged = new Set<number>();
+  /** Before it everything was scavenged once: whatever stood there, a reader may name it and is given what comes next. */
+  #scavengedTo = 0;
 
   constructor(disk: EventDisk, now: () => number) {
     this.#disk = disk;
@@ -102,11 +107,17 @@ export class ServerLog {
     if (after > current) return wrong(current);
     if (after === current) return { kind: 'write' };
     for (const [index, id] of ids.entries()) {
-      if (eventAt(stream, after + 1 + index)?.id === id) continue;
+      if (this.#isAt(name, after + 1 + index, id)) continue;
       if (index === 0 && expected === 'no_stream' && isSoftDeleted(stream)) return { kind: 'write' };
       return wrong(current);
     }
     return ids.length === 0 ? wrong(current) : this.#stands(name, after + ids.length);
+  }
+
+  /** What was scavenged is remembered until the server starts anew. */
+  #isAt(name: string, revision: number, id: string): boolean {
+    const known = this.#ids.get(id);
+    return eventAt(this.#streams.get(name), revision)?.id === id || (known?.stream === name && known.revision === revision);
   }
 
   /** Writers who expect anything: all ids known in this stream are a repetition, some of them a conflict. */
@@ -147,11 +158,18 @@ export class ServerLog {
 
   #add(stored: StoredEvent, event: Proposed): void {
     let stream = this.#streams.get(stored.stream);
-    if (stream === undefined) this.#streams.set(stored.stream, stream = { events: [], first: stored.revision, retention: keepAll, metadata: {} });
+    if (stream === undefined) {
+      const retention = stored.stream.startsWith('$$') ? keepLast : keepAll;
+      this.#streams.set(stored.stream, stream = { events: [], first: stored.revision, retention, metadata: {} });
+    }
     stream.events.push(stored);
     this.#all.push(stored);
     this.#ids.set(stored.id, stored);
     this.#end = stored.end;
+    if (stored.stream === scavengePoints) {
+      this.#scavengedTo = stored.position;
+      this.#end = Math.ceil(stored.end / chunkBytes) * chunkBytes;
+    }
     if (stored.stream.startsWith('$$')) this.#retain(stored.stream.slice(2), event);
   }
 
@@ -178,10 +196,10 @@ export class ServerLog {
     return { kind: 'appended', revision: undefined, position: stored.position };
   }
 
-  #flushed(events: StoredEvent[]): Promise<void> {
+  #flushed(events: StoredEvent[], gone?: ReadonlySet<number>): Promise<void> {
     if (this.#halted) return Promise.reject(new Error('the server is gone'));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ events, done: resolve, failed: reject });
+      this.#pending.push({ events, gone, done: resolve, failed: reject });
       if (!this.#flushing) this.#flushingDone = this.#flush();
     });
   }
@@ -194,6 +212,7 @@ export class ServerLog {
       const batch = this.#pending;
       this.#pending = [];
       await this.#disk.flush(batch.map(({ events }) => events).filter(({ length }) => length > 0));
+      for (const { gone } of batch) if (gone !== undefined) await this.#disk.drop(gone);
       if (this.#halted) {
         for (const { failed } of batch) failed(new Error('the server is gone'));
         break;
@@ -253,19 +272,18 @@ export class ServerLog {
 
   /** Whether a record begins at `position`, or none can as the log ends before it. */
   isAligned(position: number): boolean {
-    if (position === 0 || position >= this.end || this.#scavenged.has(position)) return true;
+    if (position >= this.end || position < this.#scavengedTo) return true;
     return this.#all[this.countBefore(position)]?.position === position;
   }
 
-  /** Takes away for good what retention hides. */
-  scavenge(): void {
+  /** Takes away for good what retention hides, in this turn. Resolves when it is gone from the disk too. */
+  scavenge(): Promise<void> {
     const gone = this.#all.filter((event, index) => {
       const stream = this.#streams.get(event.stream);
       return index < this.#visible && stream !== undefined && event.revision !== tombstoneRevision
         && (isSoftDeleted(stream) || !this.#isKept(stream, event)) && event !== stream.events.at(-1);
     });
     const positions = new Set(gone.map(({ position }) => position));
-    for (const position of positions) this.#scavenged.add(position);
     this.#all = this.#all.filter(({ position }) => !positions.has(position));
     this.#visible -= positions.size;
     for (const stream of this.#streams.values()) {
@@ -273,6 +291,7 @@ export class ServerLog {
       stream.first = kept[0]?.revision ?? stream.first;
       stream.events.splice(0, stream.events.length, ...kept);
     }
+    return this.#flushed([this.#place(scavengePoints, metadataEvent({}, '$scavengePoint'))], positions);
   }
 }
 
@@ -294,9 +313,9 @@ function wrong(current: number): Decision {
   return { kind: 'wrong-version', actual: current === -1 ? undefined : current };
 }
 
-export function metadataEvent(metadata: object): Proposed {
+export function metadataEvent(metadata: object, type = '$metadata'): Proposed {
   const data = Buffer.from(JSON.stringify(metadata).replace(`"${softDeleted}"`, softDeleted));
-  return { id: randomUUID(), type: '$metadata', isJson: true, data, metadata: Buffer.alloc(0) };
+  return { id: randomUUID(), type, isJson: true, data, metadata: Buffer.alloc(0) };
 }
 
 function objectOf(json: string): object {
