@@ -30,6 +30,7 @@ export type LogDriver = Pick<LogClient,
 /** The driver's client, and what it lacks: to be asked whether it answers, and to let go of its sockets. */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();
+  /** The last one made. A channel leads to one server, and is replaced when another is to be asked. */
   #channel: Closing | undefined;
 
   /** Makes no connection: the first call does. */
@@ -64,14 +65,16 @@ export class LogClient extends EventStoreDBClient {
 
   /**
    * Subscribes to the events behind a position of streams whose names begin with one of the prefixes. `attach` gets the
-   * call in the turn it is made, as a call that fails at once has failed before whoever waits for it goes on.
+   * call in the turn it is made, as a call that fails at once has failed before whoever waits for it goes on; and a test
+   * that holds as long as everything else is asked of the same server.
    */
-  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall) => void): Promise<void> {
+  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
     const request = subscriptionRequest(after, prefixes);
     await this.GRPCStreamCreator(StreamsClient, 'subscribe', (client) => {
       const call = client.makeServerStreamRequest(StreamsService.read.path, StreamsService.read.requestSerialize, decodeAnswer, request,
         ...this.callArguments({}, { deadline: Infinity }));
-      attach(call);
+      const channel: Closing = client.getChannel();
+      attach(call, () => this.#channel === channel);
       return call;
     })();
   }

@@ -73,54 +73,56 @@ class Reader {
 
   /** One subscription, until it ends for whatever reason; throws where asking again would not help. */
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
-    let failure: Error | undefined;
-    await this.#unlessOver(async () => { failure = await this.#verified(); });
-    if (!this.mayGoOn()) return;
-    if (failure !== undefined && !(failure instanceof LogAwayError)) throw failure;
-    failure ??= yield* this.#subscribe();
+    const start = await this.#unlessOver(() => asked(this.#verify()));
+    if (start === undefined || !this.mayGoOn()) return;
+    if (start instanceof Error && !(start instanceof LogAwayError)) throw start;
+    const failure = start instanceof Error ? start : yield* this.#subscribe(start);
     if (this.mayGoOn()) await this.#pause(failure);
   }
 
-  /** Why not, if it cannot be verified. */
-  async #verified(): Promise<Error | undefined> {
-    try {
-      await this.#verify();
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error : new Error('the log could not be verified', { cause: error });
-    }
-  }
-
-  /** What was read before must still stand there, or this is another log. */
-  async #verify(): Promise<void> {
+  /** What was read before must still stand there, or this is another log. Answers the start of the next subscription. */
+  async #verify(): Promise<LogPosition> {
     const { reads } = this.#context;
-    const anchor = this.#batches.anchor;
+    const { anchor, seen } = this.#batches;
     if (anchor !== undefined) {
       const standing = await reads.at(anchor.position).catch((error: unknown) => {
         if (error instanceof UnknownPositionError) return 'end' as const;
         throw error;
       });
-      if (typeof standing !== 'string' && standing.id === anchor.id) return;
-      throw new LogReplacedError(`event ${anchor.id} is no longer at position ${anchor.position.toString()}`);
+      if (typeof standing === 'string' || standing.id !== anchor.id) {
+        throw new LogReplacedError(`event ${anchor.id} is no longer at position ${anchor.position.toString()}`);
+      }
+      if (anchor.position === seen) return seen;
     }
-    if (this.#plan.after === logStart || this.#began) return;
-    const standing = await reads.at(this.#plan.after);
-    if (standing === 'end') throw new UnknownPositionError(this.#plan.after);
-    // Nothing is there any more where a lease's event was dropped.
-    if (standing !== 'later') this.#batches.anchor = standing;
+    return seen === logStart ? logStart : this.#startAt(seen);
   }
 
-  async *#subscribe(): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
+  /**
+   * A position where an event stands: behind one that was dropped, as a lease's may be, a subscription lacks the next event
+   * on servers before 24.2. What comes twice so is taken once.
+   */
+  async #startAt(seen: LogPosition): Promise<LogPosition> {
+    const { reads } = this.#context;
+    const standing = await reads.at(seen);
+    if (standing === 'end' && !this.#began) throw new UnknownPositionError(seen);
+    if (typeof standing === 'string') return reads.before(seen);
+    this.#batches.begin(standing);
+    return seen;
+  }
+
+  /** Ends with the failure, or with nothing where the next subscription is to begin at once. */
+  async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
     if (this.#began) this.#context.onResubscribed();
     this.#began = true;
     this.#batches.restart();
-    const subscribed = { after: this.#batches.seen, prefixes: prefixesOf(this.#plan) };
-    const subscription = new LiveSubscription(client(), subscribed, () => { contact.worked(); });
+    const subscription = new LiveSubscription(client(), { after: start, prefixes: prefixesOf(this.#plan) }, () => { contact.worked(); });
     const stir = (): void => { subscription.stir(); };
     this.#plan.signal?.addEventListener('abort', stir);
     closing.addEventListener('abort', stir);
     try {
+      const held = start === logStart || await this.#isHeld(start, subscription);
+      if (held !== true) return held instanceof Error ? held : undefined;
       while (this.mayGoOn()) {
         yield* this.#drain(subscription);
         if (this.#done) return undefined;
@@ -133,6 +135,20 @@ class Reader {
       closing.removeEventListener('abort', stir);
       subscription.close();
     }
+  }
+
+  /**
+   * Whether the start still stands on the server that the subscription is with, once that server has found it: otherwise it
+   * was dropped after it was looked for, perhaps before it was found.
+   */
+  async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
+    while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
+    if (subscription.ended !== undefined) return subscription.ended;
+    const held = await this.#unlessOver(() => asked(this.#context.reads.isHeld(start)));
+    if (held === undefined || held instanceof UnknownPositionError) return false;
+    if (held instanceof LogAwayError) return held;
+    if (held instanceof Error) throw held;
+    return held && subscription.isSameServer;
   }
 
   /** Everything that has come. */
@@ -184,20 +200,25 @@ class Reader {
   }
 
   /** Waits for something, and no longer than there is somebody to wait for it. */
-  async #unlessOver(waitFor: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();
     const stop = (): void => { over.abort(); };
     const sources = signal === undefined ? [this.#context.closing] : [this.#context.closing, signal];
-    const stopped = new Promise<void>((resolve) => { over.signal.addEventListener('abort', () => { resolve(); }); });
+    const stopped = new Promise<undefined>((resolve) => { over.signal.addEventListener('abort', () => { resolve(undefined); }); });
     for (const source of sources) source.addEventListener('abort', stop);
     try {
-      if (sources.some((source) => source.aborted)) return;
-      await Promise.race([waitFor(over.signal), stopped]);
+      if (sources.some((source) => source.aborted)) return undefined;
+      return await Promise.race([waitFor(over.signal), stopped]);
     } finally {
       for (const source of sources) source.removeEventListener('abort', stop);
     }
   }
+}
+
+/** What came of a question, or why nothing did. */
+function asked<T>(question: Promise<T>): Promise<T | Error> {
+  return question.catch((error: unknown) => (error instanceof Error ? error : new Error('the log was asked in vain', { cause: error })));
 }
 
 /** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */

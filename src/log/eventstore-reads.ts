@@ -10,7 +10,7 @@ import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax, logReadAttem
 import { rawRecord, storedRecord, streamPrefix } from './eventstore-record.ts';
 import type { DriverRecord } from './eventstore-record.ts';
 import type { ServerTime } from './eventstore-time.ts';
-import { LogCorruptError, UnknownPositionError, logStart } from './log.ts';
+import { LogCorruptError, UnknownPositionError, logPosition, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
 
 type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
@@ -127,20 +127,33 @@ export class Reads {
 
   async #at(position: LogPosition): Promise<Standing> {
     if (position === logStart) return 'later';
-    const place = { commit: position - 1n, prepare: position - 1n };
+    const record = await this.#from(position);
+    if (record === undefined) return 'end';
+    const stored = storedRecord(rawRecord(record));
+    return stored?.event.position === position ? stored.event : 'later';
+  }
+
+  /** Whether an event stands at a position, whose ever it is. */
+  async isHeld(position: LogPosition): Promise<boolean> {
+    return (await this.#from(position))?.position?.commit === position - 1n;
+  }
+
+  /** Where the last event before a position stands, whose ever it is; `logStart` where there is none. */
+  async before(position: LogPosition): Promise<LogPosition> {
+    const [record] = await this.#readBackward(placeOf(position), 1);
+    return record?.position === undefined ? logStart : logPosition(record.position.commit + 1n);
+  }
+
+  /** The event at a position, or the next one behind it, whose ever it is. */
+  async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const ask = (): Promise<readonly Resolved[]> => this.#ask((client) => (
-      client.readAll({ fromPosition: place, maxCount: 1, requiresLeader: true })), 'failures too');
-    let answer: readonly Resolved[];
+      client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true })), 'failures too');
     try {
-      answer = await ask();
+      return (await ask())[0]?.event;
     } catch (error) {
       if (faultOf(error).kind !== 'failed') throw error;
-      answer = await this.#again(position, ask);
+      return (await this.#again(position, ask))[0]?.event;
     }
-    const [record] = answer;
-    if (record?.event === undefined) return 'end';
-    const stored = storedRecord(rawRecord(record.event));
-    return stored?.event.position === position ? stored.event : 'later';
   }
 
   /** A server that is well otherwise, and fails at this position twice, has no event there: it has no error of its own for that. */
@@ -206,6 +219,10 @@ export class Reads {
       read.on('error', (error: Error) => { settle(() => { reject(error); }); });
     });
   }
+}
+
+function placeOf(position: LogPosition): { readonly commit: bigint; readonly prepare: bigint } {
+  return { commit: position - 1n, prepare: position - 1n };
 }
 
 function firstOfOurs(page: readonly DriverRecord[]): RecordedEvent | undefined {

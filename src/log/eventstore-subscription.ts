@@ -17,6 +17,8 @@ export type Subscribed = { readonly after: LogPosition; readonly prefixes: reado
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
   #call: SubscriptionCall | undefined;
+  #isSameServer: () => boolean = () => false;
+  #confirmed = false;
   #ended: Error | undefined;
   #closed = false;
   /** What has come, from `#next` on. */
@@ -30,12 +32,13 @@ export class LiveSubscription {
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
     this.#onConfirmed = onConfirmed;
-    client.subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call) => { this.#attach(call); })
+    client.subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call, isSameServer) => { this.#attach(call, isSameServer); })
       .catch((error: unknown) => { this.#end(error instanceof Error ? error : new Error('the driver failed without an error')); });
   }
 
-  #attach(call: SubscriptionCall): void {
+  #attach(call: SubscriptionCall, isSameServer: () => boolean): void {
     this.#call = call;
+    this.#isSameServer = isSameServer;
     call.on('error', (error: Error) => { this.#end(convertToCommandError(error)); });
     call.on('data', (answer: WireAnswer) => { this.#receive(answer); });
     call.on('end', () => { this.#end(new Error('the server ended the subscription')); });
@@ -47,6 +50,8 @@ export class LiveSubscription {
     if (answer === 'other' || this.#closed) return;
     if (answer === 'confirmed') {
       this.#onConfirmed();
+      this.#confirmed = true;
+      this.stir();
       return;
     }
     this.#queue.push(answer);
@@ -56,6 +61,16 @@ export class LiveSubscription {
       this.#call?.pause();
     }
     this.stir();
+  }
+
+  /** The server has found where it begins. */
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
+  /** Whether what the client is asked beside it, it is asked of the server that serves this. */
+  get isSameServer(): boolean {
+    return this.#isSameServer();
   }
 
   /** The next event that is here already. */
@@ -149,8 +164,9 @@ export class Batches {
     return this.#anchor;
   }
 
-  set anchor(event: RecordedEvent | undefined) {
-    this.#anchor = event;
+  /** An event that stands where the reader begins. */
+  begin(event: RecordedEvent): void {
+    if (isKept(event)) this.#anchor = event;
   }
 
   /** Takes one event; answers a batch when there is no room for more. */
@@ -195,7 +211,7 @@ export class Batches {
 
   #see(event: RecordedEvent): void {
     this.#seen = event.position;
-    if (!event.stream.startsWith('lease:')) this.#anchor = event;
+    if (isKept(event)) this.#anchor = event;
   }
 
   /** The whole appends that are here. */
@@ -217,4 +233,8 @@ export class Batches {
   restart(): void {
     this.#partial = [];
   }
+}
+
+function isKept({ stream }: RecordedEvent): boolean {
+  return !stream.startsWith('lease:');
 }
