@@ -193,7 +193,7 @@ export class SimDriver {
     return { event, metadata: must(this.#cluster.sent.get(event.id), 'it was sent'), createdMs: epoch + Math.floor(shared.landedAt(event)) };
   }
 
-  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall) => void): Promise<void> {
+  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
     await Promise.resolve();
     const feed = new DriverFeed(this.#world, this.#passage, {
       cluster: this.#cluster, member: this.#member, after: after === 'start' ? logStart : logPosition(after + 1n), prefixes, stored: (event) => this.#stored(event),
@@ -205,7 +205,8 @@ export class SimDriver {
     };
     this.#calls.add(fail);
     feed.onEnd(() => { this.#calls.delete(fail); });
-    attach(feed.call);
+    const member = this.#member;
+    attach(feed.call, () => this.#member === member);
     feed.begin();
   }
 
