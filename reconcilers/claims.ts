@@ -123,12 +123,13 @@ export class Claims {
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // What is folded is in the log, and all claims before it are read now, if there are any. An event that was folded stands
-      // for ever, which the last one of the log need not.
+      // What is folded is in the log, whichever end of it a server says that leads no more. All claims before it are read, if
+      // there are any, and then what follows. An event that was folded stands for ever, which the log's last one need not.
       const folded = reader.position();
       try {
-        for await (const position of this.#lookThrough(after, signal)) after = position;
+        for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;
         if (folded > after) after = folded;
+        for await (const position of this.#lookThrough({ after }, signal)) after = position;
       } catch (error) {
         if (!isOver()) onError(error, '');
       }
@@ -136,9 +137,9 @@ export class Claims {
     }
   }
 
-  async *#lookThrough(after: LogPosition, signal: AbortSignal): AsyncIterable<LogPosition> {
+  async *#lookThrough(range: { readonly after: LogPosition; readonly until?: LogPosition }, signal: AbortSignal): AsyncIterable<LogPosition> {
     const { clock, log } = this.#dependencies;
-    for await (const batch of log.readAll({ after, categories: ['claim'], signal })) {
+    for await (const batch of log.readAll({ ...range, categories: ['claim'], signal })) {
       if (signal.aborted) return;
       for (const recorded of batch) {
         if (decodeEvent(recorded).event.type === 'ValueClaimed') this.#controller.enqueue(recorded.stream);

@@ -190,7 +190,7 @@ class EventStoreLog implements EventLog {
   }
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
-    const end = this.#end();
+    const end = this.#end(options.until);
     // It may be iterated later, or never.
     end.catch(() => undefined);
     return this.#readTo(options, end);
@@ -221,8 +221,8 @@ class EventStoreLog implements EventLog {
     return (await this.#end()).position;
   }
 
-  async #end(): Promise<LogEnd> {
-    return this.#open().end();
+  async #end(atLeast?: LogPosition): Promise<LogEnd> {
+    return this.#open().end(atLeast);
   }
 
   async identity(): Promise<string> {

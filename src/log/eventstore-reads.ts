@@ -65,9 +65,19 @@ export class Reads {
 
   /**
    * Where our last event stands. The server can filter a subscription but not a read, so $all is read backward to the
-   * first one of ours, or to where the last search began: others' events in between are looked at once.
+   * first one of ours, or to where the last search began: others' events in between are looked at once. A server that
+   * leads no more answers as it was before: an end before `atLeast` is the answer once it has been one for a while.
    */
-  async end(): Promise<LogEnd> {
+  async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
+    const { clock, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      const end = await this.#end();
+      if (end.position >= atLeast || attempt === logLookUpsMax) return end;
+      await delay(clock, askAgainMs(attempt), closing);
+    }
+  }
+
+  async #end(): Promise<LogEnd> {
     let end: bigint | undefined;
     let from: { readonly commit: bigint; readonly prepare: bigint } | 'end' = 'end';
     for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {

@@ -4,9 +4,9 @@ import type { Test } from 'tap';
 
 import type { LogDriver } from '../../src/log/eventstore-client.ts';
 import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
-import { logPosition, streamName, streamRevision, type EventLog, type ProposedEvent } from '../../src/log/log.ts';
-import { noStream, resolvedOf } from '../simulation/driver-answers.ts';
-import { batchOf, proposed } from '../support/log-events.ts';
+import { logPosition, logStart, streamName, streamRevision, type EventLog, type ProposedEvent } from '../../src/log/log.ts';
+import { messageOf, noStream, resolvedOf, type Stored } from '../simulation/driver-answers.ts';
+import { batchOf, collect, proposed } from '../support/log-events.ts';
 import { quickClock } from '../support/quick-clock.ts';
 
 const stream = streamName('object:w/1');
@@ -32,8 +32,17 @@ class Servers {
       if (seen === 0) return answerOf(noStream());
       return answerOf(fromRevision === 'end' ? this.#resolved(seen - 1, seen) : this.#resolved(Number(fromRevision), Math.min(seen, Number(fromRevision) + maxCount)));
     },
-    readAll: ({ fromPosition, maxCount }: { readonly fromPosition: { readonly commit: bigint }; readonly maxCount: number }) => (
-      answerOf(this.#resolved(Number(fromPosition.commit), Math.min(this.#next(), Number(fromPosition.commit) + maxCount)))),
+    readAll: ({ fromPosition, maxCount }: { readonly fromPosition: { readonly commit: bigint } | 'end'; readonly maxCount: number }) => {
+      const seen = this.#next();
+      if (fromPosition === 'end') return answerOf(this.#resolved(0, seen).toReversed());
+      return answerOf(this.#resolved(Number(fromPosition.commit), Math.min(seen, Number(fromPosition.commit) + maxCount)));
+    },
+    subscribe: (_after: unknown, _prefixes: unknown, attach: (call: Readable) => void) => {
+      const call = Object.assign(new Readable({ objectMode: true, read: () => undefined }), { cancel: () => undefined });
+      attach(call);
+      for (const event of this.#recorded(0, this.#events.length)) call.push(messageOf(event));
+      return Promise.resolve();
+    },
   };
 
   #next(): number {
@@ -41,10 +50,14 @@ class Servers {
   }
 
   /** From place `first` up to `end`; the position of a place is one more. */
-  #resolved(first: number, end: number): readonly unknown[] {
-    return this.#events.slice(first, Math.max(first, end)).map((event, at) => resolvedOf({
+  #recorded(first: number, end: number): readonly Stored[] {
+    return this.#events.slice(first, Math.max(first, end)).map((event, at) => ({
       event: { ...event, stream, revision: streamRevision(first + at), position: logPosition(BigInt(first + at + 1)), endsAppend: true }, metadata: event.metadata, createdMs: 1,
     }));
+  }
+
+  #resolved(first: number, end: number): readonly unknown[] {
+    return this.#recorded(first, end).map(resolvedOf);
   }
 }
 
@@ -76,4 +89,11 @@ void test('a position is not taken for one behind the end of the log until a ser
   servers.seen = [0, 2, 1];
   t.match(await log.readAt(logPosition(3n)), { revision: 2 });
   t.equal(await log.readAt(logPosition(4n)), undefined);
+});
+
+void test('a read to a position that stands is not cut short where a server ends before it', async (t) => {
+  const { servers, log } = staged(t);
+  await log.append(stream, batchOf('three', 3), 'absent');
+  servers.seen = [1, 2];
+  t.equal((await collect(log.readAll({ after: logStart, until: logPosition(3n) }))).length, 3);
 });

@@ -146,7 +146,7 @@ test('what was looked through once is not read again, claims or none', async (t)
   const readAll = log.readAll.bind(log);
   log.readAll = async function* counted(options) {
     let events = 0;
-    for await (const batch of readAll({ after: options.after })) events += batch.length;
+    for await (const batch of readAll({ ...options, categories: undefined })) events += batch.length;
     asked.push({ after: options.after, events });
     yield* readAll(options);
   };
@@ -157,12 +157,11 @@ test('what was looked through once is not read again, claims or none', async (t)
   for (let change = 0; change < 5; change += 1) shown(await stage.as().patch('widgets', 'a', { spec: { title: `T${String(change)}` } }));
   const sweeps = 4;
   for (let sweep = 1; sweep < sweeps; sweep += 1) await stage.pass(claimSweepMs, 60_000);
-  const [first, second, ...later] = asked;
+  const [first, second, ...later] = asked.filter(({ events }) => events > 0);
   t.equal(first?.after, logStart);
-  t.ok(first!.events > 0);
   t.same(second, { after: begun, events: 5 }, 'not from the last claim, which lies further back');
-  t.same(later, later.map(() => ({ after: models.position(), events: 0 })));
-  t.ok(later.length > 0);
+  t.same(later, []);
+  t.equal(asked.at(-1)?.after, models.position(), 'it is asked what came since');
   const claim = await abandoned(stage, 'ghost');
   await stage.pass(claimSweepMs + 3 * claimPendingWaitMs, 1_000);
   t.equal(await standing(stage, claim), 'ValueReleased', 'what was claimed since is found');
