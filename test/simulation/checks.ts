@@ -87,6 +87,7 @@ function checkFence({ recorded, event, before }: Step): void {
 function checkValues({ shared, history, coverage }: World): void {
   const claims = new Map<StreamName, ClaimEvent>();
   const held = new Map<StreamName, StreamName>();
+  const claimedBy = new Map<string, Set<StreamName>>();
   for (const recorded of shared.events) {
     const { stream } = recorded;
     if (stream.startsWith('object:')) {
@@ -96,10 +97,16 @@ function checkValues({ shared, history, coverage }: World): void {
       const { event } = decodeEvent(recorded);
       if (event.type !== 'ValueClaimed' && event.type !== 'ValueReleased') throw new Error(`${stream} holds a ${event.type}`);
       if (event.type === 'ValueReleased') coverage.note(decodeMetadata(recorded).requestId.startsWith('claims ') ? 'claim settled' : 'claim given up');
+      if (event.type === 'ValueClaimed') noteClaim(claimedBy, decodeMetadata(recorded).requestId, stream);
       claims.set(stream, event);
       checkClaim(stream, event, held.get(stream));
     }
   }
+  coverage.note('a write claims several values', [...claimedBy.values()].filter(({ size }) => size > 1).length);
+}
+
+function noteClaim(claimedBy: Map<string, Set<StreamName>>, requestId: string, value: StreamName): void {
+  claimedBy.set(requestId, (claimedBy.get(requestId) ?? new Set()).add(value));
 }
 
 /** Claims that name a holder which does not hold the value. */

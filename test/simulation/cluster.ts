@@ -1,5 +1,6 @@
 import type { AppendOutcome, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
 import type { Coverage } from './coverage.ts';
+import { staleMsMax, type Faults } from './faults.ts';
 import type { Random } from './random.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { Timeline } from './timeline.ts';
@@ -141,4 +142,10 @@ export class Cluster {
     const actual = this.stream(member, stream).at(-1)?.revision ?? 'absent';
     return actual === expected ? 'never' : { ok: false, reason: 'conflict', actual };
   }
+}
+
+/** How old what a read answers may be: the server may have been deposed. */
+export function stalenessOf({ staleObjectReads, incidents: { election } }: Faults, cluster: Cluster | undefined): number {
+  if (cluster !== undefined) return election > 0 ? deposedMsMax : 0;
+  return staleObjectReads > 0 ? staleMsMax : 0;
 }

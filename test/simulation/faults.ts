@@ -21,6 +21,8 @@ export type Faults = {
   readonly appends: Readonly<Record<AppendFate, number>>;
   /** Writes are about few values and often move them; appends that would hold one are often late. */
   readonly contended: boolean;
+  /** Writers of one object want one value for it, one of them on a node that is behind. */
+  readonly duels: boolean;
   /** After an append that will be late, its node dies. */
   readonly crashAfterLate: number;
   /** At each call of the log: the node dies just before it leaves, or just after its answer. */
@@ -46,7 +48,7 @@ export type Faults = {
 
 export const noFaults: Faults = {
   appends: { lost: 0, unacknowledged: 0, late: 0, duplicated: 0, falselyConflicting: 0 },
-  contended: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0, staleObjectReads: 0, gaps: 0, drops: 0,
+  contended: false, duels: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0, staleObjectReads: 0, gaps: 0, drops: 0,
   calls: { usual: 2, tailChance: 0, tail: 0 }, feed: { usual: 3, tailChance: 0, tail: 0 },
   incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0, election: 0, scavenge: 0 },
   appendBytesMax: undefined,
@@ -54,12 +56,17 @@ export const noFaults: Faults = {
 };
 
 export function drawFaults(random: Random): Faults {
+  const faults = drawn(random);
+  return random.chance(0.08) ? { ...faults, contended: true, duels: true, crashAfterLate: 0.8 } : faults;
+}
+
+function drawn(random: Random): Faults {
   const some = (least: number, most: number, often = 0.35): number => (random.chance(often) ? least + random.next() * (most - least) : 0);
   return {
     appends: {
       lost: some(0.02, 0.25), unacknowledged: some(0.02, 0.3), late: some(0.03, 0.3), duplicated: some(0.02, 0.3), falselyConflicting: some(0.02, 0.2),
     },
-    contended: random.chance(0.4),
+    contended: random.chance(0.4), duels: false,
     crashAfterLate: some(0.3, 0.9, 0.7),
     crashAtCall: some(0.002, 0.02, 0.25),
     readFails: some(0.005, 0.05, 0.25),

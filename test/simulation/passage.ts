@@ -23,6 +23,8 @@ export type Surroundings = {
   readonly random: Random;
   readonly coverage: Coverage;
   readonly faults: () => Faults;
+  /** Of this stream, appends that hold values are late. */
+  readonly late: StreamName | undefined;
   /** A promise was broken: the run ends. */
   readonly fail: (error: unknown) => void;
 };
@@ -76,11 +78,11 @@ export class Passage {
   }
 
   fate({ stream, events }: Append): AppendFate | undefined {
-    const { random, faults } = this.#world;
+    const { random, faults, late } = this.#world;
     const { appends, contended } = faults();
     const [event] = events;
     const holds = contended && stream.startsWith('object:') && event !== undefined && Buffer.from(event.data.subarray(0, 16)).includes('[{');
-    const fate = holds && random.chance(0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
+    const fate = holds && random.chance(late === stream ? 0.8 : 0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
     if (fate !== undefined) this.note(`append ${fate}`);
     if (events.length > 1) this.note(`append of two ${fate ?? 'as it should'}`);
     return fate;

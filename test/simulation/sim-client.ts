@@ -54,7 +54,7 @@ export class SimClient {
     const current = known ?? await this.#look(name);
     // What is not there can mostly be created only.
     const fitting = current === undefined && kind !== 'generate' && random.chance(0.6) ? 'create' : kind;
-    return this.#write(this.#commandOf(fitting, name, current));
+    return this.write(this.#commandOf(fitting, name, current));
   }
 
   #commandOf(kind: Exclude<keyof typeof kinds, 'read' | 'list'>, name: string, current: Shown | undefined): Command {
@@ -93,7 +93,7 @@ export class SimClient {
 
   #tags(): JsonObject {
     const { random } = this.#world;
-    return random.chance(0.25) ? { tags: random.chance(0.3) ? [...tags] : [random.pick(tags)] } : {};
+    return random.chance(0.25) ? { tags: random.chance(0.4) ? tags.slice(random.below(2)) : [random.pick(tags)] } : {};
   }
 
   #moved(): JsonObject {
@@ -128,14 +128,15 @@ export class SimClient {
     return random.pick<Preconditions>([{ ifMatch: [version] }, { ifMatch: 'any' }, { uid }, resourceVersion === undefined ? {} : { resourceVersion }]);
   }
 
-  async #write(command: Command): Promise<void> {
+  /** On the node it is at, or on a given one. */
+  async write(command: Command, node = this.#node): Promise<void> {
     const { timeline, invocations, coverage } = this.#world;
     this.#writes += 1;
     const id = `${this.#name}/${String(this.#writes)}`;
-    const invocation: Invocation = { id, command, node: this.#node.name, invoked: timeline.now, knewTime: false, answered: Infinity, outcome: undefined };
+    const invocation: Invocation = { id, command, node: node.name, invoked: timeline.now, knewTime: false, answered: Infinity, outcome: undefined };
     invocations.push(invocation);
-    timeline.tell(() => `${id} → ${this.#node.name}: ${JSON.stringify(command)}`);
-    const answered = await this.#node.ask(async (serving) => {
+    timeline.tell(() => `${id} → ${node.name}: ${JSON.stringify(command)}`);
+    const answered = await node.ask(async (serving) => {
       invocation.knewTime = serving.knowsTime();
       const outcome = await serving.execute(type, command, contextOf(id, command.type));
       this.#readsItself(serving, outcome, id);
@@ -144,11 +145,11 @@ export class SimClient {
     invocation.outcome = answered?.answer;
     if (answered !== undefined) invocation.answered = timeline.now;
     const verdict = verdictOf(invocation.outcome);
-    timeline.tell(() => `${id} ← ${this.#node.name}: ${verdict}`);
+    timeline.tell(() => `${id} ← ${node.name}: ${verdict}`);
     coverage.note(`answered ${verdict}`);
     if (invocation.outcome?.ok === true) this.#seenAt(positionOf(invocation.outcome.bytes));
     const isGone = command.type === 'delete' && invocation.outcome?.ok === true;
-    if (isGone && this.#world.random.chance(0.3)) await this.#write(this.#commandOf('create', command.name, undefined));
+    if (isGone && this.#world.random.chance(0.3)) await this.write(this.#commandOf('create', command.name, undefined));
   }
 
   /** Invariant 6: in the turn of the answer, the node that gave it shows the write or what came after. */

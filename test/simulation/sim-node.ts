@@ -249,3 +249,11 @@ const silent: PluginLogger = { debug: () => undefined, info: () => undefined, wa
 function isStuck(error: unknown): boolean {
   return error instanceof Error && error.message === 'it does not end';
 }
+
+/** The log cannot be reached from these nodes. */
+export function cut(nodes: readonly SimNode[], untilMs: number): void {
+  for (const node of nodes) {
+    node.link.downUntil = untilMs;
+    node.rejectInFlight();
+  }
+}

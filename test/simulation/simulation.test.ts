@@ -22,7 +22,7 @@ const least: Readonly<Record<string, number>> = {
   'answered ok': 5_000, 'answered ok, unchanged': 500, 'answered nothing': 200, 'answered unavailable': 300, 'answered already-exists': 300, 'answered not-found': 300,
   'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 3, '503, and it stands all the same': 5,
   'event ObjectCreated': 1_000, 'event ObjectUpdated': 1_000, 'event ObjectDeletionRequested': 400, 'event ObjectDeleted': 400, 'event NameFenced': 15,
-  'claim given up': 100, 'claim settled': 200, 'a claim looked at: pending': 50,
+  'a write claims several values': 200, 'duel': 30, 'claim given up': 100, 'claim settled': 200, 'a claim looked at: pending': 50,
   'a leader is deposed': 100, 'a deposed leader answers as it was': 100, 'a deposed leader takes an append': 50, 'a subscription ends': 300,
   'gap in a subscription': 5, 'stopped at a gap': 5, 'stamped by a wrong clock': 3,
   ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])), 'append of two as it should': 200,

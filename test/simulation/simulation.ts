@@ -5,15 +5,16 @@ import { must } from '../../src/base/unreachable.ts';
 import { idOf } from '../support/id-of.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { checkHistory, countTakeovers, unsettledClaims } from './checks.ts';
-import { Cluster, deposedMsMax } from './cluster.ts';
+import { Cluster, stalenessOf } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
-import { drawFaults, incidents, noFaults, staleMsMax, type Faults, type Incident } from './faults.ts';
+import { drawFaults, incidents, noFaults, type Faults, type Incident } from './faults.ts';
 import { History, nameOfStream } from './history.ts';
 import { Random } from './random.ts';
 import { SharedLog } from './shared-log.ts';
 import { checkRows, SimClient } from './sim-client.ts';
+import { SimDuel } from './sim-duel.ts';
 import { SimLister } from './sim-lister.ts';
-import { SimNode } from './sim-node.ts';
+import { cut, SimNode } from './sim-node.ts';
 import { SimWatcher } from './sim-watcher.ts';
 import type { TablesPool } from './tables-pool.ts';
 import { Timeline } from './timeline.ts';
@@ -33,7 +34,7 @@ const moreTime = 10;
 /** A run took longer than it may, which says nothing unless it does so again in far more time. */
 class OutOfTimeError extends Error {}
 
-export type Run = { readonly error: unknown; readonly trace: readonly string[]; readonly steps: number };
+export type Run = { readonly error: unknown; readonly trace: readonly string[] };
 
 /** One run, wholly determined by its seed. One that runs out of simulated time is had again with ten times as much. */
 export async function simulate(seed: number, coverage: Coverage, options: { readonly isTraced: boolean; readonly tables: TablesPool }): Promise<Run> {
@@ -54,7 +55,7 @@ async function simulateOnce(seed: number, given: Given): Promise<Run> {
     error = cause;
   }
   simulation.close();
-  return { error, trace: simulation.trace ?? [], steps: simulation.steps };
+  return { error, trace: simulation.trace ?? [] };
 }
 
 class Simulation {
@@ -93,6 +94,7 @@ class Simulation {
       fail: (error) => { this.#failure ??= { error }; },
       openTables: () => tables.take(),
       hotSerial: 's1',
+      late: undefined,
       appendBytesMax: this.#faults.appendBytesMax,
       staleMs: stalenessOf(this.#faults, cluster),
       uuid: () => { ids += 1; return idOf(`${String(seed)} ${String(ids)}`); },
@@ -104,22 +106,36 @@ class Simulation {
     this.#working = this.#clients.length;
   }
 
-  get steps(): number {
-    return this.#timeline.steps;
-  }
-
   async run(): Promise<void> {
     for (const node of this.#nodes) node.start('kept');
     for (const client of this.#clients) void client.run(this.#random.between(5, 18)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
+    if (this.#faults.duels) this.#duel();
     for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
     for (const lister of this.#listers) void lister.run().catch(this.#world.fail);
     for (const incident of incidents) this.#await(incident);
     await this.#until(() => this.#working === 0, runMsMax * this.#patience, () => 'the clients never came to an end');
     this.#calm();
-    if (this.#isTidied) await this.#until(() => unsettledClaims(this.#world).length === 0, this.#timeline.now + tidyMsMax * this.#patience, () => `nobody holds and nobody gave up ${unsettledClaims(this.#world).join(', ')}`);
+    if (this.#isTidied) await this.#tidy();
     await this.#until(() => this.#isSettled(), this.#timeline.now + settleMsMax * this.#patience, () => `nothing settled: ${this.#unsettled().join('; ')}`);
     for (const each of [...this.#watchers, ...this.#listers]) each.stop();
     await this.#check();
+  }
+
+  /** Looked at once a second: it takes minutes. */
+  async #tidy(): Promise<void> {
+    let nextMs = 0;
+    const isTidy = (): boolean => {
+      if (this.#timeline.now < nextMs) return false;
+      nextMs = this.#timeline.now + 1_000;
+      return unsettledClaims(this.#world).length === 0;
+    };
+    await this.#until(isTidy, this.#timeline.now + tidyMsMax * this.#patience, () => `nobody holds and nobody gave up ${unsettledClaims(this.#world).join(', ')}`);
+  }
+
+  #duel(): void {
+    this.#working += 1;
+    const duel = new SimDuel(this.#world, this.#nodes, new SimClient(this.#world, this.#nodes, 'd'));
+    void duel.run(this.#random.between(1, 3)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
   }
 
   close(): void {
@@ -271,20 +287,6 @@ class Simulation {
         if (live !== rebuilt) throw new Error(`${node.name} finds ${String(live)} where one rebuilt from the log finds ${String(rebuilt)}`);
       }
     }
-  }
-}
-
-/** How old what a read answers may be: the server may have been deposed. */
-function stalenessOf({ staleObjectReads, incidents: { election } }: Faults, cluster: Cluster | undefined): number {
-  if (cluster !== undefined) return election > 0 ? deposedMsMax : 0;
-  return staleObjectReads > 0 ? staleMsMax : 0;
-}
-
-/** The log cannot be reached from these nodes. */
-function cut(nodes: readonly SimNode[], untilMs: number): void {
-  for (const node of nodes) {
-    node.link.downUntil = untilMs;
-    node.rejectInFlight();
   }
 }
 

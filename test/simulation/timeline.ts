@@ -9,8 +9,6 @@ type Entry = { readonly at: number; readonly place: number; readonly what: strin
 export class Timeline {
   /** Milliseconds since the run began. */
   now = 0;
-  /** Tasks run. */
-  steps = 0;
   readonly #trace: string[] | undefined;
   readonly #heap: Entry[] = [];
   #placed = 0;
@@ -41,7 +39,6 @@ export class Timeline {
     while (entry?.cancelled === true) entry = this.#pop();
     if (entry === undefined) return false;
     this.now = entry.at;
-    this.steps += 1;
     entry.task();
     await settled();
     return true;

@@ -36,6 +36,8 @@ export type World = Surroundings & {
   readonly appendBytesMax: number | undefined;
   /** How much older than its question what the log answers may be. */
   readonly staleMs: number;
+  /** Of this stream, appends that hold values are late. */
+  late: StreamName | undefined;
   /** The value that was asked for last: contended ones show more than free ones. */
   hotSerial: string;
 };
@@ -62,7 +64,7 @@ export function valuesOf(object: ResourceObject): readonly HeldValue[] {
 export const names = ['a', 'b', 'c', 'g-aaaaa'] as const;
 export const suffixes = ['aaaaa', 'bbbbb', 'ccccc'] as const;
 export const serials = ['s1', 's2', 's3'] as const;
-export const tags = ['t1', 't2'] as const;
+export const tags = ['t1', 't2', 't3'] as const;
 
 export function streamOf(name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
