@@ -4,8 +4,8 @@ import type { Test } from 'tap';
 
 import type { LogDriver } from '../../src/log/eventstore-client.ts';
 import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
-import { logPosition, logStart, streamName, streamRevision, type EventLog, type ProposedEvent } from '../../src/log/log.ts';
-import { messageOf, noStream, resolvedOf, type Stored } from '../simulation/driver-answers.ts';
+import { logPosition, logStart, streamName, streamRevision, type EventLog, type ExpectedRevision, type ProposedEvent } from '../../src/log/log.ts';
+import { messageOf, noStream, resolvedOf, wrongVersion, type Stored } from '../simulation/driver-answers.ts';
 import { batchOf, collect, proposed } from '../support/log-events.ts';
 import { quickClock } from '../support/quick-clock.ts';
 
@@ -18,13 +18,17 @@ const stream = streamName('object:w/1');
 class Servers {
   readonly #events: ProposedEvent[] = [];
   seen: number[] = [];
+  /** Answers each append with a conflict, whether it stands or not. */
+  readonly conflicting: { actual: ExpectedRevision; stands: boolean }[] = [];
 
   readonly driver = {
     warmUp: () => Promise.resolve(),
     cut: () => Promise.resolve(),
     close: () => Promise.resolve(),
     appendToStream: (_stream: string, events: readonly ProposedEvent[]) => {
-      this.#events.push(...events);
+      const conflict = this.conflicting.shift();
+      if (conflict?.stands !== false) this.#events.push(...events);
+      if (conflict !== undefined) return Promise.reject(wrongVersion(conflict.actual));
       return Promise.resolve({ nextExpectedRevision: BigInt(this.#events.length - 1), position: undefined });
     },
     readStream: (_stream: string, { fromRevision, maxCount }: { readonly fromRevision: bigint | 'end'; readonly maxCount: number }) => {
@@ -96,4 +100,16 @@ void test('a read to a position that stands is not cut short where a server ends
   await log.append(stream, batchOf('three', 3), 'absent');
   servers.seen = [1, 2];
   t.equal((await collect(log.readAll({ after: logStart, until: logPosition(3n) }))).length, 3);
+});
+
+void test('a conflict that is reported is verified: what stands is no conflict, and what does not is not known', async (t) => {
+  const { servers, log } = staged(t);
+  servers.conflicting.push({ actual: streamRevision(0), stands: true });
+  t.match(await log.append(stream, [proposed('first')], 'absent'), { ok: true, revision: 0 });
+  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  t.match(await log.append(stream, [proposed('second')], streamRevision(0)), { ok: false, reason: 'unknown' });
+  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  t.match(await log.append(stream, [proposed('another first')], 'absent'), { ok: false, reason: 'conflict', actual: 0 });
+  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  t.match(await log.append(stream, [proposed('ahead')], streamRevision(5)), { ok: false, reason: 'conflict', actual: 0 });
 });
