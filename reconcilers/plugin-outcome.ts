@@ -11,22 +11,22 @@ export function decodeOutcome(answered: unknown): Outcome {
   const { type, afterMs } = answered;
   if (type === 'settled') return settled;
   if (type !== 'again') return rubbish();
-  if (typeof afterMs !== 'number' || !(afterMs >= 0)) return failed(new TypeError('reconcile answered `again` without a number of milliseconds as afterMs'));
+  if (typeof afterMs !== 'number' || !(afterMs >= 0)) return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
   return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
 }
 
 function rubbish(): Outcome {
-  return failed(new TypeError('reconcile must answer nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
+  return failed(new TypeError('reconcile must return nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
 }
 
 /** What a watch's function answered: a list of names, or why it is none. Those that no object can have are left out: people's content may hold anything. */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
-  if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must answer an array of at most ${String(countMax)} names`);
+  if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
   // By place: how it is iterated over may be somebody's own.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
     const name = list[place];
-    if (typeof name !== 'string') throw new TypeError('names must answer names: one is no string');
+    if (typeof name !== 'string') throw new TypeError('names must return strings');
     return name;
   }).filter((name) => nameProblem(name) === undefined);
 }
@@ -38,7 +38,7 @@ export function describeError(error: unknown): { readonly message: string; reado
     const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : message;
     return { message, stack: stack.slice(0, reconcileTraceLengthMax) };
   } catch {
-    return { message: 'it threw what cannot be shown', stack: '' };
+    return { message: 'it threw a value that cannot be printed', stack: '' };
   }
 }
 

@@ -132,7 +132,7 @@ export class PluginReconciler {
       try {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
-        this.#lines.tell('what a change concerns could not be told', { changed: change.name, error: describeError(error).stack });
+        this.#lines.tell('could not map a change to the names it concerns', { changed: change.name, error: describeError(error).stack });
         this.#concernAll();
       }
     }
@@ -149,7 +149,7 @@ export class PluginReconciler {
   #failed(error: unknown, name: string, attempts: number): void {
     // Who meets another writer once has done nothing wrong, and his next try succeeds.
     if (attempts === 1 && isConflict(error)) {
-      this.#log.debug('a reconciler met another writer, and tries again', { reconciler: this.#reconciler.name, name });
+      this.#log.debug('a reconciler lost a race with another writer and retries', { reconciler: this.#reconciler.name, name });
       return;
     }
     const { message, stack } = describeError(error);
@@ -160,8 +160,8 @@ export class PluginReconciler {
   }
 
   #stuck(name: string): void {
-    if (this.#isStopping) this.#lines.tell('a reconciler did not end when it was stopped', { name, limitMs: reconcileStopMs });
-    else this.#lines.tell('a reconciler does not end', { name, limitMs: reconcileStepMs });
+    if (this.#isStopping) this.#lines.tell('a reconciler did not stop in time', { name, limitMs: reconcileStopMs });
+    else this.#lines.tell('a reconciler exceeds its time limit', { name, limitMs: reconcileStepMs });
     this.#dependencies.onHealth();
   }
 }

@@ -124,9 +124,9 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
   const missing = [['depends on', dependencies], ['is to be added to', aggregatesTo]] as const;
   const told = missing.flatMap(([how, names]) => {
     const absent = names.filter((name) => !exists(name));
-    return absent.length === 0 ? [] : [`${how} what is no role: ${shown(absent)}`];
+    return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
   });
-  if (told.length === 0) return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it names are there' };
+  if (told.length === 0) return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
 }
 

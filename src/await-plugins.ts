@@ -22,17 +22,17 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
   signal?.throwIfAborted();
   const starting = (): string => host.starting().join(', ');
   readiness.waitFor('plugins', () => `plugins are starting: ${starting()}`);
-  const told = clock.after(slowStepMs, () => { log.info('the start waits for plugins; everything else is served', { plugins: host.starting() }); });
+  const told = clock.after(slowStepMs, () => { log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() }); });
   const over = new AbortController();
   const giveUp = (): void => { over.abort(); };
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
     // One that fails after the wait is nobody's to await.
-    settled.catch((error: unknown) => { if (over.signal.aborted) log.error('plugins could not be started', { error: String(error) }); });
+    settled.catch((error: unknown) => { if (over.signal.aborted) log.error('could not start plugins', { error: String(error) }); });
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();
-    if (outcome !== 'settled') log.warn('the start does not wait for plugins any longer', { plugins: host.starting(), waitedMs: pluginsWaitMs });
+    if (outcome !== 'settled') log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
   } finally {
     signal?.removeEventListener('abort', giveUp);
     told.cancel();

@@ -114,7 +114,7 @@ export function composeAccess(parts: AccessParts): Access {
   const guard = guardWatches(parts, authorizeStanding);
   const sessions = new SessionKeeper({
     permissions, changes: models, reader: models, execute, sessions: typeOf(sessionKey), bound, leadership, clock, uuid: randomUUID,
-    onError: (error, name) => { log.error('a session could not be ended', { name, error: String(error) }); },
+    onError: (error, name) => { log.error('could not end a session', { name, error: String(error) }); },
   });
   const ports = { reader: models, execute };
   const refusals = new RefusalLog({ log, clock, isUser: (name) => permissions.user(name) !== undefined });
@@ -166,19 +166,19 @@ function refuseCommonPassword(password: string | undefined, permissions: Permiss
 
 function composeAuthenticator(parts: AccessParts, { judging, elsewhere, typeOf }: AuthenticatorParts): Authenticator {
   const { config: { oidc }, tables: { passwords, secrets }, models, execute, clock, log } = parts;
-  const onProblem = (problem: string): void => { log.error('the identity provider cannot be used', { problem }); };
+  const onProblem = (problem: string): void => { log.error('cannot use the identity provider', { problem }); };
   return new Authenticator({
     secrets, passwords, permissions: judging, clock,
     elsewhere,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
     noteUse: tokenUseWriter({
       execute, reader: models, tokens: typeOf(tokenKey), clock, uuid: randomUUID,
-      onError: (error) => { log.error('the use of a token could not be noted', { error: String(error) }); },
+      onError: (error) => { log.error('could not record the use of a token', { error: String(error) }); },
     }),
   });
 }
 
-const lapsed = { allowed: false, reason: 'forbidden: the credentials that this was begun with count no more' } as const;
+const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
 /** The tables hear of a commit before the watchers do: who has lost a right does not see the change that took it. */
 function guardWatches({ tables: { permissions }, hub, clock, recheckStreams }: AccessParts, authorize: Authorize): WatchGuard {

@@ -63,10 +63,10 @@ export function composeInstalls(parts: InstallParts): Installs {
     shippedProblems: async (plugin, loaded) => shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
     write: async (manifest, ref, by) => host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });
-  const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are still being started');
+  const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are starting');
   const noRoom = (archiveBytes: number): Problem | undefined => {
     if (disk.claim(packageDiskBytes(archiveBytes))) return undefined;
-    const detail = 'the disk of the server has no room for a package above its reserve';
+    const detail = 'not enough free disk space for the package above the reserve';
     return problem('insufficient-storage', detail, { retryAfterSeconds: diskRetryAfterSeconds });
   };
   return {

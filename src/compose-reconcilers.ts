@@ -60,7 +60,7 @@ export function composeReconcilers(parts: ReconcilerParts): Reconcilers {
   const lookUps = { types: (key: TypeKey) => registry.byKey(key)?.type, serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type) };
   const collector = new Collector({ ...given, ...lookUps, onError: given.told('the collector failed') });
   const owners = new OwnerReferences({
-    ...given, ...lookUps, onError: given.told('an object could not be looked at for its owners'),
+    ...given, ...lookUps, onError: given.told('could not reconcile the owner references of an object'),
     withoutOwners: typesWithoutOwners,
     typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
@@ -90,9 +90,9 @@ function composeAccountReconcilers(parts: ReconcilerParts): readonly { open(): v
   const typeOf = (key: TypeKey): ResourceType => must(registry.byKey(key), `${key} is one of the platform's types`).type;
   const types = { users: typeOf(userKey), roleBindings: typeOf(roleBindingKey), roles: typeOf(roleKey), tokens: typeOf(tokenKey) };
   return [
-    new Bindings({ ...given, ...types, log: eventLog, finalizer: bindingsFinalizer(domain), onError: given.told('a deleted user could not be taken out of their bindings') }),
-    new RoleHealth({ ...given, ...types, domain, onError: given.told('a role could not be looked at') }),
-    new Tokens({ ...given, ...types, permissions, onError: given.told('a token could not be looked at') }),
+    new Bindings({ ...given, ...types, log: eventLog, finalizer: bindingsFinalizer(domain), onError: given.told('could not remove a deleted user from role bindings') }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.told('could not reconcile role') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.told('could not reconcile token') }),
   ];
 }
 
@@ -105,7 +105,7 @@ function composeClaims(parts: ReconcilerParts, types: (key: TypeKey) => Resource
     return { actor: actorOf({ kind: 'platform', part: 'claims' }), verb: 'update', requestId, time: new Date(Math.max(clock.now(), parts.models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
   };
   return new Claims({
-    ...given, log, types, streamOf: claimStream, onError: given.told('a claim could not be settled'),
+    ...given, log, types, streamOf: claimStream, onError: given.told('could not reconcile claim'),
     settle: async (stream, fenceOf) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim's`);
       return settleClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });

@@ -121,16 +121,16 @@ class Settings {
 
   names(name: string, countMax: number): readonly string[] {
     const names = this.#list(name);
-    if (names.length > countMax) this.#mistakes.push(`${name} may hold ${countMax.toString()} names, holds ${names.length.toString()}`);
+    if (names.length > countMax) this.#mistakes.push(`${name} must have at most ${countMax.toString()} names, has ${names.length.toString()}`);
     const wrong = names.find((entry) => nameProblem(entry) !== undefined);
-    if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is no name of a plugin`);
+    if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is not a plugin name`);
     return names;
   }
 
   networks(name: string, countMax: number): readonly string[] {
     const networks = this.#list(name);
     if (networks.length > countMax) {
-      this.#mistakes.push(`${name} may hold ${countMax.toString()} ranges, holds ${networks.length.toString()}`);
+      this.#mistakes.push(`${name} must have at most ${countMax.toString()} ranges, has ${networks.length.toString()}`);
     }
     for (const entry of networks.slice(0, countMax)) {
       const problem = networkProblem(entry);
@@ -142,7 +142,7 @@ class Settings {
   hosts(name: string): readonly string[] {
     const hosts = this.#list(name);
     if (hosts.length > allowedHostsMax) {
-      this.#mistakes.push(`${name} may hold ${String(allowedHostsMax)} names, holds ${String(hosts.length)}`);
+      this.#mistakes.push(`${name} must have at most ${String(allowedHostsMax)} names, has ${String(hosts.length)}`);
     }
     for (const host of hosts) {
       const problem = allowedHostProblem(host);
@@ -170,9 +170,9 @@ const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 
 /** All of them or none: a token without an audience to check could have been given to anybody. */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
-  for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting: there are ${[...oidcNames].join(', ')}`);
+  for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
   if (!given.some((name) => oidcNames.has(name))) return undefined;
-  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE']) if (environment[name] === undefined) mistakes.push(`${name} must be set where OIDC_* is`);
+  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE']) if (environment[name] === undefined) mistakes.push(`${name} is required when any OIDC_* setting is set`);
   return {
     issuer: settings.read('OIDC_ISSUER', '', issuerProblem),
     audience: settings.read('OIDC_AUDIENCE', '', textProblem),
@@ -206,7 +206,7 @@ function networkProblem(value: string): string | undefined {
   if (isIP(address) === 0 || address.includes('%') || !isRange || more.length > 0) {
     return 'is neither an IP address nor a CIDR range';
   }
-  if (Number(prefix) === 0) return 'holds every address: name the proxies only';
+  if (Number(prefix) === 0) return 'contains every address: list the proxies only';
   return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
 }
 

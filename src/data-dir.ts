@@ -38,7 +38,7 @@ export function privateDir(dir: string): string {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     chmodSync(dir, 0o700);
   } catch (cause) {
-    throw new StartError(`${dir} cannot be made a folder: ${messageOf(cause)}`, { exitCode: 2, cause });
+    throw new StartError(`${dir} cannot be created as a directory: ${messageOf(cause)}`, { exitCode: 2, cause });
   }
   return dir;
 }
@@ -47,7 +47,7 @@ function makePrivate(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new StartError(`DATA_DIR ${dir} cannot be made: ${messageOf(cause)}`, { exitCode: 2, cause });
+    throw new StartError(`DATA_DIR ${dir} cannot be created: ${messageOf(cause)}`, { exitCode: 2, cause });
   }
 }
 

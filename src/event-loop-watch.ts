@@ -35,7 +35,7 @@ export class EventLoopWatch {
     const workerData: WatcherStart = { port: port2, cells: this.#cells, level: log.levelVal, fd };
     this.#worker = new Worker(new URL(eventLoopWorkerUrl), { workerData, transferList: [port2], execArgv: [], name: 'event loop watch' });
     this.#worker.unref();
-    this.#worker.on('error', (error) => { log.warn({ err: error }, 'the event loop is no longer watched'); });
+    this.#worker.on('error', (error) => { log.warn({ err: error }, 'the event loop watchdog has stopped'); });
     this.#beat();
   }
 
@@ -87,7 +87,7 @@ export class EventLoopWatch {
       if (isFound(found) && found.beat === beat) plugin ??= found.plugin;
     }
     this.#held.set(plugin ?? '', (this.#held.get(plugin ?? '') ?? 0) + 1);
-    this.#log.warn({ ...(plugin === undefined ? {} : { plugin }), heldMs }, plugin === undefined ? 'the event loop was held' : 'a plugin held the event loop');
+    this.#log.warn({ ...(plugin === undefined ? {} : { plugin }), heldMs }, plugin === undefined ? 'the event loop was blocked' : 'a plugin blocked the event loop');
   }
 }
 

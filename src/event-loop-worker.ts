@@ -123,7 +123,7 @@ class Watcher {
       ...(suspect === undefined ? {} : { plugin: suspect.name }),
       heldMs: Math.round(this.#stoodMs - eventLoopBeatMs),
       ...(frame === undefined ? {} : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),
-    }, suspect === undefined ? 'the event loop is held: nothing else runs meanwhile' : 'a plugin holds the event loop: nothing else runs meanwhile');
+    }, suspect === undefined ? 'the event loop is blocked: nothing else runs' : 'a plugin blocks the event loop: nothing else runs');
   }
 
   /** Straight to the file: every other way leads through the thread that is held. */

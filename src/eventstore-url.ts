@@ -43,7 +43,7 @@ type TextOption = (typeof textOptions)[number];
 /** What the driver knows, and this program does not let it do. */
 const refusedOptions: Readonly<Record<string, string>> = {
   tlsVerifyCert: 'has no effect on this driver: name the authority that signed the certificate with tlsCAFile',
-  throwOnAppendFailure: 'is not for users to change',
+  throwOnAppendFailure: 'cannot be set here',
 };
 
 const known = new Map<string, string>([...textOptions, ...Object.keys(numberOptions), ...Object.keys(refusedOptions)].map((name) => [flat(name), name]));
@@ -86,7 +86,7 @@ function decode(text: string): EventStoreUrl {
   const at = authority.lastIndexOf('@');
   const credentials = at < 0 ? undefined : credentialsIn(authority.slice(0, at));
   const hosts = authority.slice(at + 1).split(',').map(hostIn);
-  if (discover && hosts.length > 1) throw new UrlProblem('names several hosts, but esdb+discover:// asks one for the others: use esdb://');
+  if (discover && hosts.length > 1) throw new UrlProblem('names several hosts, but esdb+discover:// takes one: use esdb://');
   const options = optionsIn(query);
   return { discover, hosts, credentials, ...settingsOf(options), numbers: numbersOf(options) };
 }
@@ -114,7 +114,7 @@ function optionsIn(query: string): ReadonlyMap<string, string> {
     const key = equals < 0 ? pair : pair.slice(0, equals);
     const value = equals < 0 ? '' : pair.slice(equals + 1).trim();
     const name = known.get(flat(key));
-    if (name === undefined) throw new UrlProblem(/^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is no name=value');
+    if (name === undefined) throw new UrlProblem(/^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is not name=value');
     const refusal = refusedOptions[name];
     if (refusal !== undefined) throw new UrlProblem(`has the option ${name}, which ${refusal}`);
     if (options.has(name)) throw new UrlProblem(`has the option ${name} twice`);

@@ -104,7 +104,7 @@ class WriteDoor {
       // A command on a given object waits for the ones before it: left to race, nearly all would lose each round.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const taken = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
-      if (taken === undefined) return tooMany('too many writes of this object are waiting');
+      if (taken === undefined) return tooMany('too many writes to this object are queued');
       leave = typeof taken === 'function' ? taken : await taken;
       outcome = await this.#decideUntilSettled(type, command, { context, admitted });
       return outcome;

@@ -77,7 +77,7 @@ export class LogFollower {
       if (problem !== undefined) logger.error(problem);
       if (stray === undefined) return;
       const aheadSeconds = Math.round((stray - agreement.reference()) / 1_000);
-      logger.warn('an event is stamped later than it is here: a clock of this node or of another one is wrong', { aheadSeconds });
+      logger.warn('an event has a timestamp in the future: the clock of this node or of another node is wrong', { aheadSeconds });
     });
   }
 
@@ -96,7 +96,7 @@ export class LogFollower {
         if (isFinal(error)) throw operatorError(error, this.#options.config);
         const reason = reasonOf(log, error);
         readiness.waitFor('log', reason);
-        if (told !== reason) logger.warn('the event log does not answer; it is asked again until it does', { reason });
+        if (told !== reason) logger.warn('the event log does not answer; retrying until it does', { reason });
         told = reason;
       }
       if (models.folded() > folded) waitMs = logRetryMsMin;

@@ -14,7 +14,7 @@ export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLo
 export async function listen(server: Server, { host, port }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
-      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      const why = cause.code === 'EADDRINUSE' ? 'the address is in use by another program' : cause.message;
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
@@ -35,6 +35,6 @@ function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): vo
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (clock.monotonic() - reportedAt < acceptReportMs) return;
     reportedAt = clock.monotonic();
-    log.warn('a connection could not be accepted: raise the limit of open files (ulimit -n)', { error: error.message });
+    log.warn('could not accept a connection: raise the limit of open files (ulimit -n)', { error: error.message });
   });
 }

@@ -35,7 +35,7 @@ export const logCommands: LogCommands = {
         inFlightMax, clock: surroundings.clock, uuid: randomUUID, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); },
       });
       const { events, logId, epoch, written } = copied;
-      surroundings.output.write(`${target.shown} ${written ? 'is now' : 'was already'} a whole copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`);
+      surroundings.output.write(`${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`);
     });
   },
 

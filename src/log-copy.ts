@@ -83,9 +83,9 @@ async function sourceFounding(log: EventLog): Promise<Founding> {
   const founding = await readFounding(log).catch((error: unknown) => { throw damaged('source', error, 'refused'); });
   if (founding === undefined) {
     const isEmpty = await log.head() === logStart;
-    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source does not say which log it is: it was written by an earlier version; start the server on it once');
+    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source has no identity: an earlier version wrote it; start the server on it once');
   }
-  if (!founding.finished) throw new LogCopyError('refused', 'the source is itself a copy that was not finished');
+  if (!founding.finished) throw new LogCopyError('refused', 'the source is an unfinished copy');
   return founding;
 }
 
@@ -136,7 +136,7 @@ async function countSource({ source: log, progress, signal }: Copying, head: Log
 /** Whatever was appended to it, a lease's renewal included, says that somebody serves from it. */
 async function assertNotGrown(copying: Copying, { head }: Source, kind: 'refused' | 'failed'): Promise<void> {
   if (await patiently(copying, () => copying.source.head()) === head) return;
-  throw new LogCopyError(kind, `the source has grown meanwhile, so a server runs on it: stop all of them, and copy again${kind === 'failed' ? '; what stands in the target is kept' : ''}`);
+  throw new LogCopyError(kind, `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`);
 }
 
 /** Whoever comes first founds it: a call before this one, whose append came late, or one beside it. */
@@ -181,7 +181,7 @@ async function comparePrefix(copying: Copying, { target, events }: { readonly ta
   try {
     let copied = await found.next();
     if (copied !== undefined) {
-      tell('the copy was begun before: comparing what stands in the target');
+      tell('resuming a copy: comparing the events in the target');
       progress.begin('comparing');
     }
     for (; copied !== undefined; copied = await found.next()) {
@@ -245,7 +245,7 @@ function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: Copy
     stillMs = progress.beats === beats ? stillMs + everyMs : 0;
     beats = progress.beats;
     if (stillMs >= logCopyStallMs) {
-      ending.abort(new LogCopyError('failed', `nothing has moved for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer, and it goes on from here`));
+      ending.abort(new LogCopyError('failed', `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer to resume`));
       return;
     }
     const state = source.state();

@@ -22,11 +22,11 @@ export class EpochRefusedError extends Error {
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
-  if (founding === undefined) throw new EpochRefusedError('the log does not say which it is: nothing was ever served from it');
-  if (!founding.finished) throw new EpochRefusedError('the log is a copy that was not finished');
+  if (founding === undefined) throw new EpochRefusedError('the log has no identity: no server has used it yet');
+  if (!founding.finished) throw new EpochRefusedError('the log is an unfinished copy');
   const { logId, domain, epoch, revision } = founding;
   if (!await appendPlatformEvent(log, { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored' }, { ...writing, actor: 'system:log-new-epoch', expected: revision })) {
-    throw new EpochRefusedError('somebody else began an epoch at the same moment');
+    throw new EpochRefusedError('another process began an epoch at the same time');
   }
   return { ...founding, epoch: epoch + 1, reason: 'restored' };
 }

@@ -23,10 +23,10 @@ export async function describeLog(log: EventLog, options: SurveyOptions): Promis
     }
   }
   options.signal.throwIfAborted();
-  if (founding === undefined) return [['id', 'none: nothing was ever served from it'], ['events', events.toString()]];
+  if (founding === undefined) return [['id', 'none: no server has used it yet'], ['events', events.toString()]];
   const { logId, domain, epoch, reason, finished, copyOf } = founding;
   const origin = copyOf === undefined ? reason : `${reason} from log ${copyOf.logId}, epoch ${copyOf.epoch.toString()}`;
-  const head = finished ? await shownHead(log, domain) : 'a copy that is not finished: no server can use it yet';
+  const head = finished ? await shownHead(log, domain) : 'an unfinished copy: no server can use it yet';
   return [
     ['id', logId], ['domain', domain], ['epoch', `${epoch.toString()} (${origin})`], ['events', events.toString()],
     ...(packages.size === 0 ? [] : [['packages', packages.size.toString()] as const]), ['head', head],

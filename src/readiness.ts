@@ -32,6 +32,6 @@ export class Readiness {
     const steps = waiting.filter(({ step }) => step !== 'log').map(({ reason }) => reason);
     const clock = this.#agreement?.problem();
     const wrong = clock === undefined ? steps : [clock, ...steps];
-    return log === undefined ? wrong : [`the event log cannot be reached: ${log}`, ...wrong];
+    return log === undefined ? wrong : [`the event log is unreachable: ${log}`, ...wrong];
   }
 }

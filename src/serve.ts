@@ -41,7 +41,7 @@ export async function serve(): Promise<void> {
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => { eventLoop.know(all); });
   const stopping = new AbortController();
-  const onListening = (url: string): void => { log.info({ url }, 'listening; probes are answered, the platform once the log has been read, each plugin once it has started'); };
+  const onListening = (url: string): void => { log.info({ url }, 'listening; serving probes, then the platform when the log has been read, then each plugin when it has started'); };
   const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
   stopOnSignal(starting, stopping, { log, flush, written });
   const server = await starting.catch((error: unknown) => {
@@ -116,7 +116,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   const judge = (kind: string) => (error: unknown): void => {
     // Not ours to catch, and not a bug of ours: what it cost is one append in flight, which is settled by its id.
     if (isStrayAppendReply(error)) {
-      log.warn('a reply of the event log came for an append that was already given up');
+      log.warn('the event log replied to an append after its timeout');
       return;
     }
     // The embedded log is about to tell its failure itself, with the reason.
@@ -140,7 +140,7 @@ function shown(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
   } catch {
-    return 'an error that cannot be shown';
+    return 'an error that cannot be printed';
   }
 }
 
@@ -161,7 +161,7 @@ function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortControlle
       });
     };
     // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
-    systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before everything was finished'); });
+    systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before all work was finished'); });
     starting.then((server) => server.close()).then(() => { leave('stopped'); }, (error: unknown) => {
       if (error === stopping.signal.reason) {
         leave('stopped before the start was finished');

@@ -192,7 +192,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
     told.catch(() => undefined);
     return { settled: told };
   }
-  told.catch((error: unknown) => { log.error({ err: error }, 'ADMIN_PASSWORD could not be compared'); });
+  told.catch((error: unknown) => { log.error({ err: error }, 'could not compare ADMIN_PASSWORD'); });
   return { settled: Promise.resolve() };
 }
 
@@ -218,7 +218,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   });
   // An embedded log has one node: its directory is locked.
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
-    : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node will not lead: the lease cannot be read'); } });
+    : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node cannot become the leader: cannot read the lease'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   const memory = new RequestMemory({ held, writers });
   return { stores, edge, memory, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
@@ -250,21 +250,21 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const onResubscribed = (): void => { resubscriptions += 1; };
   const onState = (state: LogState): void => {
     if (state.reachable) log.info('the event log answers');
-    else log.warn({ reason: state.reason }, 'the event log cannot be reached');
+    else log.warn({ reason: state.reason }, 'the event log is unreachable');
   };
   const opened = await openLog(config, { clock, onFatal, onState, onResubscribed });
   const eventLog = new FoundedLog(opened.log);
   const agreement = new ClockAgreement(clock, eventLog);
   closers.add(async () => eventLog.close());
   const tablesDir = privateDir(join(config.dataDir, 'read-models'));
-  refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: what is in it is rebuilt from the log`);
+  refuseDamagedFile(join(tablesDir, 'tables.mdb'), `remove ${tablesDir}: the server rebuilds it from the log`);
   const tables = new LmdbTables(tablesDir, prepareStoreFiles);
   closers.add(async () => tables.close());
   const registry = new TypeRegistry();
   const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
   for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
-  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, latestTime: () => agreement.latest(), onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails on objects that are there: they have no value in its index'); } });
+  const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, latestTime: () => agreement.latest(), onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails for stored objects: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });

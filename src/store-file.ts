@@ -31,7 +31,7 @@ export function refuseLostLog(dataDir: string): void {
   const path = join(log, 'data.mdb');
   const exists = existsSync(path);
   if ((exists && statSync(path).size > 0) || !existsSync(join(tables, 'tables.mdb'))) return;
-  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} holds what was read from a log`;
+  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} holds read models of a log`;
   const restore = `restore ${log} from a backup, then run ledgerplane log new-epoch`;
   throw new StartError(`${problem}; ${restore}; or, to begin with an empty log, remove ${tables}`, { exitCode: 1 });
 }

@@ -75,19 +75,19 @@ t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most'
   for (const wrong of ['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '::1/-1', '10.0.0.0/8/8', '10.0.0.0/', 'proxy.example', '10.0.0.1:80', '[::1]', 'fe80::1%lo', '010.0.0.1', '/8']) {
     t.strictSame(proxies(`127.0.0.1,${wrong}`), [`TRUSTED_PROXIES holds ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`]);
   }
-  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) t.match(proxies(all)[0], /holds every address: name the proxies only/u);
+  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) t.match(proxies(all)[0], /contains every address: list the proxies only/u);
   for (const mapped of ['::ffff:10.0.0.1', '::FFFF:0a00:0/104']) t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
   t.equal(proxies('0.0.0.0/0, x, ::ffff:1.2.3.4, ::1').length, 3, 'all at once');
   const many = (count: number) => Array.from({ length: count }, (_, place) => `10.0.${String(place >> 8)}.${String(place & 255)}`).join(',');
   t.strictSame(proxies(many(256)), []);
-  t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES may hold 256 ranges, holds 257']);
+  t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES must have at most 256 ranges, has 257']);
 });
 
 t.test('one wrong value is one mistake that shows it', async (t) => {
   const wrong: readonly [Environment, RegExp][] = [
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
-    [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is no name of a plugin$/u],
-    [{ PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') }, /^PLUGINS_DISABLED may hold 256 names, holds 257$/u],
+    [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is not a plugin name$/u],
+    [{ PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') }, /^PLUGINS_DISABLED must have at most 256 names, has 257$/u],
     [{ DISK_RESERVE: '5 %' }, /^DISK_RESERVE must be a number of bytes such as 1073741824, 512MiB or 2GB, is "5 %"$/u],
     [{ DISK_RESERVE: '-1' }, /^DISK_RESERVE /u],
     [{ WRITES_PER_USER: '1.5' }, /^WRITES_PER_USER must be a whole number from 0 to 1000000000000, is "1\.5"$/u],
@@ -105,9 +105,9 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
     [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
     [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
-    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not a setting: there are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u],
-    [{ OIDC_ISSUER: 'https://id.example.com' }, /^OIDC_AUDIENCE must be set where OIDC_\* is$/u],
-    [{ OIDC_AUDIENCE: 'x' }, /^OIDC_ISSUER must be set where OIDC_\* is$/u],
+    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u],
+    [{ OIDC_ISSUER: 'https://id.example.com' }, /^OIDC_AUDIENCE is required when any OIDC_\* setting is set$/u],
+    [{ OIDC_AUDIENCE: 'x' }, /^OIDC_ISSUER is required when any OIDC_\* setting is set$/u],
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'http://id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://id.example.com/?realm=x' }, /^OIDC_ISSUER must have no query$/u],
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://a:b@id.example.com' }, /^OIDC_ISSUER must be an https URL/u],

@@ -75,7 +75,7 @@ test('of one object so many writes wait and no more', async (t) => {
   await writing.write(create(body()));
   const outcomes = await writing.race(many(writesWaitingPerObjectMax + 2, () => merge({})));
   t.strictSame(tally(outcomes), { ok: writesWaitingPerObjectMax + 1, 'too-many-requests': 1 });
-  t.match(outcomes.at(-1), { rejection: { detail: 'too many writes of this object are waiting' } });
+  t.match(outcomes.at(-1), { rejection: { detail: 'too many writes to this object are queued' } });
 });
 
 test('whoever has waited too long for the ones before goes ahead without', async (t) => {

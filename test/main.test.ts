@@ -136,7 +136,7 @@ t.test('a signal during the start stops it in order', async (t) => {
 
 t.test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
   const run = serve(t.testdir(), { EVENT_LOG: 'esdb://127.0.0.1:9?tls=false' });
-  while (!run.stderr().includes('it is asked again until it does')) await new Promise((resolve) => { setTimeout(resolve, 20); });
+  while (!run.stderr().includes('retrying until it does')) await new Promise((resolve) => { setTimeout(resolve, 20); });
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
   t.equal(run.stdout(), '');

@@ -59,7 +59,7 @@ const schema = {
       required: ['post', 'text'],
       additionalProperties: false,
       properties: {
-        post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post it is about.' },
+        post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post.' },
         author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user who wrote it.' },
         text: { type: 'string', minLength: 1, maxLength: 10_000 },
         state: { enum: ['pending', 'approved', 'spam'], description: 'Visitors see those that are approved. Pending when absent.' },

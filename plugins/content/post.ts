@@ -51,9 +51,9 @@ const schema = {
       properties: {
         title: { type: 'string', minLength: 1, maxLength: 200 },
         slug: { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 200, description: 'The post\'s name in addresses; no two posts share one.' },
-        owner: { type: 'string', minLength: 1, maxLength: 253, description: 'The user whose post it is.' },
+        owner: { type: 'string', minLength: 1, maxLength: 253, description: 'The author.' },
         tags: { type: 'array', maxItems: 100, uniqueItems: true, items: { type: 'string', minLength: 1, maxLength: 100 } },
-        publish: { type: 'boolean', description: 'Whether visitors may read it.' },
+        publish: { type: 'boolean', description: 'Whether anonymous visitors may read it.' },
         publishTime: { type: 'string', format: 'date-time' },
         content: { type: 'string', maxLength: contentLengthMax },
       },
@@ -61,10 +61,10 @@ const schema = {
     status: {
       type: 'object',
       properties: {
-        permalink: { type: 'string', description: 'Its path in addresses: by its slug, or by its name.' },
-        excerpt: { type: 'string', description: 'How its text begins.' },
-        readingMinutes: { type: 'integer', description: 'How long one reads it.' },
-        comments: { type: 'integer', description: 'Of its comments those that are approved.' },
+        permalink: { type: 'string', description: 'Its path in URLs: its slug, or its name.' },
+        excerpt: { type: 'string', description: 'The beginning of its text.' },
+        readingMinutes: { type: 'integer', description: 'Reading time.' },
+        comments: { type: 'integer', description: 'The number of its approved comments.' },
       },
     },
   },

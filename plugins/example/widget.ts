@@ -15,10 +15,10 @@ export const widget = defineType({
         required: ['title'],
         additionalProperties: false,
         properties: {
-          title: { type: 'string', minLength: 1, maxLength: 100, description: 'What people call it.' },
+          title: { type: 'string', minLength: 1, maxLength: 100, description: 'The display title.' },
           size: { type: 'integer', minimum: 0, maximum: 1000 },
-          serial: { type: 'string', minLength: 1, maxLength: 100, description: 'No two widgets have the same one.' },
-          power: { enum: ['on', 'off'], description: 'What status.phase is to become.' },
+          serial: { type: 'string', minLength: 1, maxLength: 100, description: 'Unique among widgets.' },
+          power: { enum: ['on', 'off'], description: 'The desired status.phase.' },
           tags: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 100 } },
         },
       },

@@ -12,7 +12,7 @@ export function unauthorized(detail: string): NotAuthenticated {
 }
 
 /** It may be right, which cannot be told now. */
-export const undecided: NotAuthenticated = { ok: false, reason: 'unavailable', detail: 'credentials cannot be checked now', retryAfterSeconds: 1 };
+export const undecided: NotAuthenticated = { ok: false, reason: 'unavailable', detail: 'cannot check credentials: the event log or the read models are not available', retryAfterSeconds: 1 };
 
 /** Of an unknown user, one who is disabled or has no password, and a wrong password alike. */
 export const wrongPair: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -50,8 +50,8 @@ type Question = From & {
 };
 
 const visiting: Authenticated = { ok: true, subject: visitor };
-const badToken = unauthorized('the token is not one of this server\'s, or it has expired or was revoked');
-const deadSession = unauthorized(`the cookie ${sessionCookie} is of no session, or of one that has ended: log in again`);
+const badToken = unauthorized('the token is unknown, expired or revoked');
+const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**
  * Credentials → subject (decision 7). What was verified once is remembered under a keyed hash, so that the hot path costs
@@ -81,7 +81,7 @@ export class Authenticator {
     if (authorization !== undefined) return this.#recognizeHeader(authorization, shown);
     const [session, ...others] = sessionCookiesOf(shown.cookie);
     if (session === undefined) return visiting;
-    if (others.length > 0) return unauthorized(`there are several cookies called ${sessionCookie}: none of them counts`);
+    if (others.length > 0) return unauthorized(`the request has several cookies named ${sessionCookie}: send one`);
     const key = this.#keyOf(`cookie ${session}`);
     return this.#recall(key) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
   }

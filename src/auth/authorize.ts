@@ -25,7 +25,7 @@ export type AuthorizerDependencies = {
 };
 
 const probed: Authorized = { allowed: true };
-const notYet: Authorized = { allowed: false, reason: 'who may do what is not known yet', isUndecided: true };
+const notYet: Authorized = { allowed: false, reason: 'the permission tables are not ready yet', isUndecided: true };
 
 /**
  * Denying is the default: what no rule of the subject's roles allows is refused. Until the permission tables hold all of the
@@ -67,7 +67,7 @@ export function isProbe(request: ApiRequest): boolean {
 
 /** As Kubernetes words it: verb, resource and name, and nothing of what exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
-  const who = subject.kind === 'visitor' ? 'a visitor who is not logged in' : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
+  const who = subject.kind === 'visitor' ? 'an anonymous visitor' : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
   if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
   const object = `${request.resource}${request.group === '' ? '' : `.${request.group}`}${request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`}`;
@@ -77,5 +77,5 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
 /** The user may do it, perhaps, and only this token may not. */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return '';
-  return ` with the token ${JSON.stringify(subject.credential.name)}, which is confined to some roles,`;
+  return ` with the token ${JSON.stringify(subject.credential.name)}, which is limited to some roles,`;
 }

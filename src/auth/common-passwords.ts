@@ -6,6 +6,6 @@ const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-commo
 /** Why a guesser would try this password early; undefined when none of these reasons holds (NIST SP 800-63B, 5.1.1.2). */
 export function commonPasswordProblem(password: string, username: string): string | undefined {
   const text = password.normalize('NFC').toLowerCase();
-  if (text === username.normalize('NFC').toLowerCase()) return 'must not be the name of the user';
-  return commonPasswords.has(text) ? 'must not be one of the passwords that are used most often: choose another one' : undefined;
+  if (text === username.normalize('NFC').toLowerCase()) return 'must differ from the user name';
+  return commonPasswords.has(text) ? 'is too common: choose another password' : undefined;
 }

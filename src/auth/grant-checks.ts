@@ -28,9 +28,9 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   const unforeseeable = type.key === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
   const given = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
-  if (given !== undefined) return forbidden(change, `cannot give what they do not hold: ${shown(given)}`);
+  if (given !== undefined) return forbidden(change, `cannot grant permissions they do not have: ${shown(given)}`);
   const above = rights.lacks(rulesOfThose(usersActedOn(change), change, known));
-  return above === undefined ? undefined : forbidden(change, `cannot act on a user who may do more than they: ${shown(above)}`);
+  return above === undefined ? undefined : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
 }
 
 /** What the users may do. Every user has what all have who are logged in; a visitor has less. */
@@ -55,7 +55,7 @@ function missingRole(change: DecidedChange, { permissions }: Known): string | un
 function unforeseen({ before, after }: DecidedChange, { permissions, domain }: Known): string | undefined {
   if (after === undefined) return undefined;
   const { name } = after.metadata;
-  if (before === undefined && builtInRoles.has(name)) return 'cannot make a role of this name: it is a built-in one\'s';
+  if (before === undefined && builtInRoles.has(name)) return 'cannot create a role with this name: it is reserved for a built-in role';
   const known = new Set(before === undefined ? [] : roleOf(before, domain).dependencies);
   const missing = roleOf(after, domain).dependencies.find((dependency) => !known.has(dependency) && dependency !== name && permissions.role(dependency) === undefined);
   return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
@@ -81,7 +81,7 @@ function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
 
 function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rights): Refused | undefined {
   const lacking = tokenRolesOf(after).find((role) => !roles.has(role));
-  return lacking === undefined ? undefined : forbidden(change, `cannot give a token a role they do not hold: ${JSON.stringify(lacking)}`);
+  return lacking === undefined ? undefined : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
 }
 
 /** As Kubernetes begins it: the object, then who and why. */

@@ -43,7 +43,7 @@ export class SuperHolders {
       return { ok: true, release };
     }
     const left = holders.filter((holder) => !ends(holder) && ![...this.#unsettled].some((other) => other(holder)));
-    if (left.length === 0) return refuse('forbidden', `nobody else who can log in holds "${superRole}": bind it to another user first`);
+    if (left.length === 0) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
     this.#unsettled.add(ends);
     return { ok: true, release };
   }

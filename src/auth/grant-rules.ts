@@ -54,10 +54,10 @@ function isPlatformsOwn(subject: Subject): boolean {
 function standingRoleRefusal({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
   if (type.key !== roleKey) return undefined;
-  if (name === superRole) return untouchable(name, 'the super administrator role cannot be made, edited or deleted');
+  if (name === superRole) return untouchable(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
-  if (after === undefined) return untouchable(name, 'everybody has this role: it can be changed, and not deleted');
-  return subject.kind === 'visitor' ? untouchable(name, 'only a user who is logged in can change it') : undefined;
+  if (after === undefined) return untouchable(name, 'this role applies to every request: it can be changed but not deleted');
+  return subject.kind === 'visitor' ? untouchable(name, 'only an authenticated user can change it') : undefined;
 }
 
 function untouchable(role: string, why: string): Refused {
@@ -69,5 +69,5 @@ function missingRole({ type, before, after }: DecidedChange, permissions: Permis
   if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);
   if ((before !== undefined && roleNameOf(before) === role) || permissions.role(role) !== undefined) return undefined;
-  return broken(after, [{ pointer: '/roleRef/name', detail: `there is no role called ${JSON.stringify(role)}` }]);
+  return broken(after, [{ pointer: '/roleRef/name', detail: `there is no role named ${JSON.stringify(role)}` }]);
 }

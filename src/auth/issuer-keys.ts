@@ -50,7 +50,7 @@ export class IssuerKeys {
 
   async #ask(): Promise<KeySet> {
     const { clock } = this.#dependencies;
-    if (clock.monotonic() - this.#failedAt < oidcRetryMs) throw new KeysUnavailableError('the identity provider could not be asked just now');
+    if (clock.monotonic() - this.#failedAt < oidcRetryMs) throw new KeysUnavailableError('the identity provider is not reachable');
     this.#asking ??= this.#fetchKeys().finally(() => { this.#asking = undefined; });
     return this.#asking;
   }
@@ -66,7 +66,7 @@ export class IssuerKeys {
     } catch (error) {
       this.#failedAt = clock.monotonic();
       const why = stop.signal.aborted ? `no answer within ${String(oidcFetchMs / 1_000)} s` : reasonOf(error);
-      onProblem(`the identity provider's keys cannot be had: ${why}`);
+      onProblem(`cannot fetch the keys of the identity provider: ${why}`);
       throw new KeysUnavailableError(why, { cause: error });
     } finally {
       timer.cancel();
@@ -77,7 +77,7 @@ export class IssuerKeys {
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuer } = this.#dependencies.settings;
     const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
-    if (document['issuer'] !== issuer) throw new Error('its discovery document is of another issuer');
+    if (document['issuer'] !== issuer) throw new Error('its discovery document names another issuer');
     const { jwks_uri: url } = document;
     if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('its discovery document names no jwks_uri that can be trusted');
     return url;
@@ -104,7 +104,7 @@ export class IssuerKeys {
 }
 
 function keySetOf(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
-  if (!isKeySet(document)) throw new Error('its keys are no JSON Web Key Set');
+  if (!isKeySet(document)) throw new Error('its keys are not a JSON Web Key Set');
   return document;
 }
 

@@ -7,7 +7,7 @@ import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issue
 /** Signatures whose key is public: a secret shared with an issuer could be anybody's, and `none` is everybody's. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
 
-const refused = unauthorized('the bearer token is neither one of this server\'s nor a valid one of its identity provider');
+const refused = unauthorized('the bearer token is neither a token of this server nor a valid token of its identity provider');
 
 /**
  * Bearer tokens of the identity provider that the configuration names (decision 7.5). They make a user `oidc:<claim>`, which

@@ -15,7 +15,7 @@ type Known = { readonly permissions: PermissionReader; readonly typeOfKind: Type
 
 /** Rejects while the tables are empty: they must not pass for the truth. */
 export const notReady: Refused = {
-  ok: false, rejection: { reason: 'unavailable', detail: 'what you may do is not known yet', retryAfterSeconds: 1 },
+  ok: false, rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
 };
 
 /**

@@ -50,7 +50,7 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
 async function comparePassword(options: AdministratorOptions): Promise<readonly string[]> {
   const { password } = options;
   if (password === undefined || await isPassword(options, password)) return [];
-  return [`ADMIN_PASSWORD counts at the first start only: the password of "${administrator}" is unchanged`];
+  return [`ADMIN_PASSWORD applies at the first start only: the password of "${administrator}" is unchanged`];
 }
 
 async function isPassword({ permissions, secrets, passwords }: AdministratorOptions, password: string): Promise<boolean> {
@@ -66,7 +66,7 @@ async function ensureUser(user: UserRecord | undefined, options: AdministratorOp
   const notices: string[] = [];
   if (user.passwordRevision === undefined) {
     const { where } = await withPassword(options, async (password) => write(options, options.users, mergeOf(administrator, { spec: { password } })));
-    notices.push(`gave the user "${administrator}" a password: ${where}`);
+    notices.push(`set a password for the user "${administrator}": ${where}`);
   } else {
     notices.push(...await comparePassword(options));
   }
@@ -81,8 +81,8 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
   const { outcome, where } = await withPassword(options, async (password) => write(options, options.users, {
     type: 'create', object: { ...identityOf(options.users, administrator), spec: { displayName: 'Administrator', password } },
   }));
-  if (outcome === 'exists') return { created: false, notices: [`another node made the super administrator "${administrator}"`] };
-  return { created: true, notices: [`made the super administrator "${administrator}": ${where}`] };
+  if (outcome === 'exists') return { created: false, notices: [`another node created the super administrator "${administrator}"`] };
+  return { created: true, notices: [`created the super administrator "${administrator}": ${where}`] };
 }
 
 /**
@@ -109,7 +109,7 @@ async function ensureBinding(options: AdministratorOptions): Promise<readonly st
   const outcome = await write(options, options.roleBindings, { type: 'create', object: { ...identityOf(options.roleBindings, bindingName), ...binding } });
   if (!outcome.ok && outcome.rejection.reason === 'already-exists') settled(await write(options, options.roleBindings, mergeOf(bindingName, binding)));
   else settled(outcome);
-  return options.permissions.holders(superRole).length > 0 ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once it is gone`];
+  return options.permissions.holders(superRole).length > 0 ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`];
 }
 
 function identityOf({ apiVersion, kind }: ResourceType, name: string): JsonObject {
@@ -127,7 +127,7 @@ async function write({ execute, uuid }: AdministratorOptions, type: ResourceType
 }
 
 function settled(outcome: WriteOutcome): void {
-  if (!outcome.ok) throw new Error(`the super administrator cannot be made: ${outcome.rejection.detail}`);
+  if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
 /** Whole or not at all, and never readable by anybody else, not even for the moment of its making. */

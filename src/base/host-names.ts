@@ -8,7 +8,7 @@ export function isHostName(value: string): boolean {
 export function allowedHostProblem(value: string): string | undefined {
   const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
   const isHost = address === undefined ? isHostName(name) : URL.canParse(`http://[${address}]/`);
-  if (!isHost) return 'which is no host name (an IPv6 address stands in brackets)';
+  if (!isHost) return 'which is not a host name (write an IPv6 address in brackets)';
   const isPort = port === undefined || (/^[1-9]\d{0,4}$/u.test(port) && Number(port) <= 65_535);
-  return isPort ? undefined : 'whose port is none';
+  return isPort ? undefined : 'which has an invalid port';
 }

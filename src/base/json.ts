@@ -151,7 +151,7 @@ class Locator {
       if (key === undefined) return;
       const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (key === '__proto__') this.#note(`the key "__proto__" is not allowed (${place})`, start);
-      if (seen.has(key)) this.#note(`the key ${JSON.stringify(key)} stands twice in one object (${place})`, start);
+      if (seen.has(key)) this.#note(`the key ${JSON.stringify(key)} appears twice in one object (${place})`, start);
       seen.add(key);
       this.#skip(whitespace);
       if (this.#text[this.#at] !== ':') {

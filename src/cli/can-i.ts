@@ -24,7 +24,7 @@ export async function canI(verb: string, words: string, options: CanIOptions, su
     ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
     : { method: 'POST', path: [...reviews, 'subjectaccessreviews'], body: { spec: { ...target, user: options.as } } });
   const allowed = memberOf(answer, 'status', 'allowed');
-  if (typeof allowed !== 'boolean') throw failed('the server answered without saying whether it is allowed');
+  if (typeof allowed !== 'boolean') throw failed('the response of the server does not say whether the request is allowed');
   surroundings.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }

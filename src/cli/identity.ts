@@ -29,19 +29,19 @@ export async function identityOf(user: string | undefined, { environment, passwo
 
 /** A header takes visible characters alone, and what refuses others would repeat them. */
 function tokenText(token: string): string {
-  if (!/^[\x21-\x7e]+$/u.test(token)) throw mistake('LEDGERPLANE_TOKEN holds characters that no token has');
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw mistake('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
   return token;
 }
 
 /** The password of this machine's server is for this machine's server: it is sent nowhere else unasked. */
 function administratorOf(path: string, url: URL): Identity {
   const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
-  if (!isLoopback(url.hostname)) throw mistake(`say who you are to ${url.origin}: ${others}`);
+  if (!isLoopback(url.hostname)) throw mistake(`credentials are needed for ${url.origin}: ${others}`);
   try {
     return { kind: 'user', name: defaultUser, password: readFileSync(path, 'utf8').replace(/\r?\n$/u, ''), passwordFile: path };
   } catch (error) {
     const why = error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw mistake(`${path}, where the password of ${defaultUser} is kept, ${why}: ${others}`);
+    throw mistake(`${path}, the file with the password of ${defaultUser}, ${why}: ${others}`);
   }
 }
 

@@ -22,16 +22,16 @@ type LogOptions = { readonly log?: string };
 const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nAn address with a password belongs into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: others see the words of a command.';
 
 export function addLogCommands(program: Command, surroundings: Surroundings, loadCommands: () => Promise<LogCommands>): void {
-  const log = program.command('log').description('copy a log, tell what one holds, begin an epoch on it');
-  log.command('copy').description('copy a log into another one, event by event; called again it goes on where it stopped')
+  const log = program.command('log').description('copy a log, show what it holds, begin a new epoch');
+  log.command('copy').description('copy a log into an empty one, event by event; run again, it resumes')
     .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty one; by default LEDGERPLANE_COPY_TO')
-    .option('--in-flight <n>', 'appends on their way at once; with 1 the order holds whatever fails', String(logCopyInFlightEvents))
+    .option('--in-flight <n>', 'concurrent appends; 1 keeps the order even after failures', String(logCopyInFlightEvents))
     .addHelpText('after', `${places}\nNo server may run on either of them.`)
     .action(async (options: CopyOptions) => { await (await loadCommands()).copy(copyWish(options, surroundings), surroundings); });
-  log.command('info').description('which log it is, its epoch, and how much it holds')
+  log.command('info').description('show the identity, epoch and size of a log')
     .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', places)
     .action(async (options: LogOptions) => { await (await loadCommands()).describe({ log: options.log }, surroundings); });
-  log.command('new-epoch').description('after a restore in place: what was given out before counts no more')
+  log.command('new-epoch').description('begin a new epoch after a restore: invalidates earlier positions')
     .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', `${places}\nNo server may run on it.`)
     .action(async (options: LogOptions) => { await (await loadCommands()).startEpoch({ log: options.log }, surroundings); });
 }
@@ -39,7 +39,7 @@ export function addLogCommands(program: Command, surroundings: Surroundings, loa
 function copyWish({ from, to, inFlight = '' }: CopyOptions, { folder, variables, notes }: Surroundings): LogCopyWish {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [['--from', from], ['--to', to]] as const) {
-    if (value?.includes('@') === true) notes.write(`${option} holds a password that others on this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} keeps it from them\n`);
+    if (value?.includes('@') === true) notes.write(`${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`);
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
   const target = to ?? environment['LEDGERPLANE_COPY_TO'];

@@ -24,7 +24,7 @@ async function writePlugin(name: string, { folder, notes }: Surroundings, versio
     throw mistake(`a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`);
   }
   const target = join(folder, name);
-  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw mistake(`${target} is there already`);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw mistake(`${target} already exists`);
   // Whole or not at all: it gets its name once every file is written.
   const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
   try {

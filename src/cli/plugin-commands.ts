@@ -72,7 +72,7 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
     await pause(clock);
     plugin = await connection.client.find({ method: 'GET', path });
   }
-  if (plugin === undefined) throw failed(`the plugin ${printable(name)} was removed meanwhile`);
+  if (plugin === undefined) throw failed(`the plugin ${printable(name)} has been removed`);
   if (!phases.includes(phaseOf(plugin))) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
   tell(enabled ? 'enabled' : 'disabled', plugin, surroundings);
 }
@@ -98,7 +98,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, s
     if (waited > quietMs) told = holds;
     await pause(clock);
   }
-  notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and what it kept' : ''}\n`);
+  notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
 }
 
 /** The clock's timers keep no process alive, and between two questions nothing else does. */
@@ -112,7 +112,7 @@ async function pause(clock: Clock): Promise<void> {
 /** Whose turn it is, and what the server says of it. */
 function heldUpBy(plugin: Json): string {
   const finalizers = textsOf(plugin, 'metadata', 'finalizers').map(printable);
-  const held = finalizers.length === 0 ? 'nothing holds it any more' : `it is held by ${finalizers.join(', ')}`;
+  const held = finalizers.length === 0 ? 'no finalizer is left' : `it has the finalizers ${finalizers.join(', ')}`;
   const reason = reasonOf(plugin);
   return `${held}; it is ${phaseOf(plugin)}${reason === '' ? '' : ` (${printable(reason)})`}`;
 }
@@ -122,7 +122,7 @@ function tell(done: string, plugin: Json, { output, notes }: Surroundings): void
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
   if (!isObserved(plugin)) {
-    notes.write(`${done} ${name}: it has not settled yet\n`);
+    notes.write(`${done} ${name}: it is not ready yet\n`);
     return;
   }
   if (phaseOf(plugin) === 'failed') throw failed(`${name} is ${done}, and ${describe(plugin)}`);
@@ -178,8 +178,8 @@ function isKeptOff(plugin: Json): boolean {
 function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
-  return `there is no plugin ${printable(name)} (404). One that was uninstalled, and lies in a folder of plugins or comes with the platform, is back once its object is made:\n`
-    + `POST /${path.join('/')} ${printable(JSON.stringify(object))}\none that was installed: ledgerplane plugin install <file>`;
+  return `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled or in a plugin folder, create its object:\n`
+    + `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ledgerplane plugin install <file>`;
 }
 
 /** Why it does not run; of one that does, what there is to know: reconcilers that fail, changes that were kept. */
@@ -211,7 +211,7 @@ async function readPackage(file: string, { folder }: Surroundings): Promise<{ re
   const path = resolve(folder, file);
   try {
     const { size } = await stat(path);
-    if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, a package is far smaller`);
+    if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, more than a package may have`);
     return { name: basename(path), bytes: new Uint8Array(await readFile(path)) };
   } catch (error) {
     throw mistake(`${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`);

@@ -38,12 +38,12 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
   // A switch that belongs to no command is told like a command that is none.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
-  const plugin = program.command('plugin').description('write, install, list, switch, upgrade and uninstall plugins');
+  const plugin = program.command('plugin').description('create, install, list, enable, disable, upgrade and uninstall plugins');
   addNewPlugin(plugin, { surroundings, version });
   addPluginCommands(plugin, surroundings);
   addLogCommands(program, surroundings, logCommands);
   program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
-  program.helpCommand('help [command]', "print this text, or a command's own");
+  program.helpCommand('help [command]', "print this text, or the help of a command");
   try {
     await program.parseAsync(args, { from: 'user' });
     return told.exitCode;
@@ -60,29 +60,29 @@ function addCommands(program: Command, surroundings: Surroundings, told: { exitC
   const user = program.command('user').description('add a user, set a password');
   connected(user.command('add <name>').description('add a user; the password is asked for, or read from standard input'))
     .option('--display-name <text>', 'name to show').option('--email <address>', 'address of the user')
-    .option('--role <name>', 'role to give, as often as there are roles', gathered)
-    .option('--generate', 'draw a password and print it once')
+    .option('--role <name>', 'role to assign; may be repeated', gathered)
+    .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserAddOptions) => (await import('./user-commands.ts')).addUser(name, options, surroundings));
   connected(user.command('passwd <name>').description('set a password; it is asked for, or read from standard input'))
-    .option('--generate', 'draw a password and print it once')
+    .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserPasswdOptions) => (await import('./user-commands.ts')).changePassword(name, options, surroundings));
 
-  const token = program.command('token').description('make, end and list tokens of your own');
-  connected(token.command('create').description('make a token and print it, this once'))
-    .option('--description <text>', 'what it is for').option('--role <name>', 'role of yours that it has, as often as there are; all of yours without', gathered)
-    .option('--expires <when>', 'a span (12h, 30d) or a time (RFC 3339); without, it is good until it is revoked')
+  const token = program.command('token').description('create, revoke and list your own tokens');
+  connected(token.command('create').description('create a token and print it once'))
+    .option('--description <text>', 'purpose of the token').option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
+    .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: never')
     .action(async (options: TokenCreateOptions) => (await import('./token-commands.ts')).createToken(options, surroundings));
-  connected(token.command('revoke <name>').description('end a token of yours'))
+  connected(token.command('revoke <name>').description('revoke one of your tokens'))
     .action(async (name: string, options: ConnectionOptions) => (await import('./token-commands.ts')).revokeToken(name, options, surroundings));
-  connected(token.command('list').description('list tokens of yours'))
+  connected(token.command('list').description('list your tokens'))
     .action(async (options: ConnectionOptions) => (await import('./token-commands.ts')).listTokens(options, surroundings));
 
   const role = program.command('role').description('list the roles');
-  connected(role.command('list').description('list the roles there are'))
-    .option('--templates', 'role templates only').option('--all', 'hidden ones, too')
+  connected(role.command('list').description('list the roles'))
+    .option('--templates', 'role templates only').option('--all', 'include hidden roles')
     .action(async (options: RoleListOptions) => (await import('./role-commands.ts')).listRoles(options, surroundings));
 
-  connected(program.command('can-i <verb> <resource>').description('whether it is allowed, and by which role'))
+  connected(program.command('can-i <verb> <resource>').description('check whether a request is allowed, and by which role'))
     .option('--name <name>', 'name of the object').option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
     .option('--as <user>', 'ask about another user')
     .addHelpText('after', '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.')
@@ -94,23 +94,23 @@ function addCommands(program: Command, surroundings: Surroundings, told: { exitC
 function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
   connected(plugin.command('install <file>').description('install a package: what npm pack makes, or a zip'))
     .action(async (file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings));
-  connected(plugin.command('list').description('list the plugins there are, and why one does not run'))
+  connected(plugin.command('list').description('list plugins and their states'))
     .action(async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings));
-  connected(plugin.command('enable <name>').description('start a plugin, and wait until it is'))
+  connected(plugin.command('enable <name>').description('start a plugin and wait until it runs'))
     .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).enablePlugin(name, options, surroundings));
-  connected(plugin.command('disable <name>').description('stop a plugin, and wait until it is; what it keeps stays'))
+  connected(plugin.command('disable <name>').description('stop a plugin and wait until it has stopped; its data stays'))
     .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).disablePlugin(name, options, surroundings));
-  connected(plugin.command('upgrade <name> <file>').description('run another version of a plugin that was installed, an older one, too'))
+  connected(plugin.command('upgrade <name> <file>').description('replace an installed plugin with another version, newer or older'))
     .action(async (name: string, file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings));
-  connected(plugin.command('uninstall <name>').description('remove a plugin and what it declared, and wait until it is gone'))
-    .option('--delete-data', 'the objects of its types, too')
+  connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
+    .option('--delete-data', 'delete the objects of its types, too')
     .action(async (name: string, options: UninstallOptions) => (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings));
 }
 
 function connected(command: Command): Command {
   return command
     .option('--server <url>', 'address of the server; by default LEDGERPLANE_SERVER, or HOST and PORT of the settings')
-    .option('--user <name>', 'speak as this user, with LEDGERPLANE_PASSWORD or a password that is asked for')
+    .option('--user <name>', 'log in as this user; reads LEDGERPLANE_PASSWORD or prompts')
     .option('--domain <domain>', 'platform domain of the server; by default PLATFORM_DOMAIN of the settings');
 }
 
@@ -124,7 +124,7 @@ function misread(program: Command, args: readonly string[], { code, message }: C
   const command = named(program, first);
   if (command === undefined || ['serve', 'version'].includes(first)) return `unknown command ${JSON.stringify(args.join(' '))}: try ledgerplane help`;
   const path = ['ledgerplane', first, ...(named(command, second) === undefined ? [] : [second])].join(' ');
-  if (code === 'commander.help') return `${path} is not the whole of a command: try ${path} --help`;
+  if (code === 'commander.help') return `${path} needs a subcommand: try ${path} --help`;
   const words = message.replace(/^error: /u, '').replace(/\.$/u, '').replace(/(?<=^unknown option '-[^=']*)=[^]*'/u, "'");
   return `${words}: try ${path} --help`;
 }

@@ -82,7 +82,7 @@ export class ServerClient {
       if (detail !== undefined && !words.includes(detail)) lines.push(`${printable(textOf(violation, 'pointer') ?? '')}: ${printable(detail)}`);
     }
     if (status === 401 && this.#identity.kind === 'user' && this.#identity.passwordFile !== undefined) {
-      lines.push(`the password in ${this.#identity.passwordFile} is no longer that of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`);
+      lines.push(`the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`);
     }
     return failed(lines.join('\n'));
   }
@@ -116,7 +116,7 @@ async function bounded(response: Response): Promise<Uint8Array> {
 /** The system's word for it; never the request, which holds credentials. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'nobody listens there (ECONNREFUSED): is the server running? Where it listens elsewhere, LEDGERPLANE_SERVER says so';
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error && cause.message !== '' ? printable(cause.message) : 'the connection failed';
 }

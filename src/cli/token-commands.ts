@@ -27,17 +27,17 @@ export async function createToken(options: TokenCreateOptions, surroundings: Sur
   const spec = { ...(description === undefined ? {} : { description }), ...(roles.length === 0 ? {} : { roles }), ...(expiresAt === undefined ? {} : { expiresAt }) };
   const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { metadata: { generateName: 'token-' }, spec } });
   const token = textOf(made, 'status', 'token');
-  if (token === undefined) throw failed('the server made a token and did not say it: revoke it');
+  if (token === undefined) throw failed('the server created a token but did not return it: revoke it');
   surroundings.output.write(`${printable(token)}\n`);
   const name = printable(textOf(made, 'metadata', 'name') ?? '');
   const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
-  surroundings.notes.write(`made the token ${JSON.stringify(name)}, good ${ends}; it is not shown again\n`);
+  surroundings.notes.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
 }
 
 export async function revokeToken(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
   if (/^\.{0,2}$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a token's name`);
   // The text of a token is a secret, and would become part of a path that is logged.
-  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is the text of a token: give its name, which token list shows');
+  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is a token itself: use its name from `token list`');
   const { client, domain } = await connect(options, surroundings);
   await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
   surroundings.notes.write(`revoked the token ${JSON.stringify(name)}\n`);

@@ -41,7 +41,7 @@ export async function changePassword(name: string, options: UserPasswdOptions, s
     : { method: 'PATCH', path: [...users, name], body: { spec: { password } } });
   if (generate) surroundings.output.write(`${password}\n`);
   surroundings.notes.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
-  if (own && identity.passwordFile !== undefined) surroundings.notes.write(`the password in ${identity.passwordFile} counts no more: remove the file\n`);
+  if (own && identity.passwordFile !== undefined) surroundings.notes.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
 
 async function giveRoles(name: string, roles: readonly string[], { client, domain }: Connection): Promise<void> {

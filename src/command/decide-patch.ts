@@ -17,7 +17,7 @@ export function patched(state: State & { readonly kind: 'live' }, patch: Patch):
   if (!result.ok) {
     return { ok: false, rejection: result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail) };
   }
-  if (!isObject(result.document)) return { ok: false, rejection: refusal('the patched document is no object') };
+  if (!isObject(result.document)) return { ok: false, rejection: refusal('the patched document is not an object') };
   return { ok: true, document: result.document };
 }
 

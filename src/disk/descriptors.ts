@@ -18,5 +18,5 @@ export function refuseFewDescriptors(): void {
   }
   for (const file of opened) closeSync(file);
   if (failure === undefined) return;
-  throw descriptorError(`${String(opened.length)} more can be opened, ${String(descriptorsFreeMin)} are needed`, failure);
+  throw descriptorError(`only ${String(opened.length)} more can be opened, at least ${String(descriptorsFreeMin)} are needed`, failure);
 }

@@ -97,8 +97,8 @@ export class DiskReserve implements WriterDisk {
     const { dir, log } = this.#options;
     const fields = { dir, freeBytes: this.#freeBytes, reserveBytes: this.reserveBytes };
     const reserve = showByteCount(this.reserveBytes);
-    if (isShort) log.warn(`the disk is nearly full: clients' writes are refused until more than ${reserve} are free`, fields);
-    else log.info('the disk has room again: clients\' writes are taken', fields);
+    if (isShort) log.warn(`the disk is nearly full: client writes are refused until more than ${reserve} are free`, fields);
+    else log.info('the disk has enough free space again: client writes are accepted', fields);
   }
 
   #lookLater(): void {

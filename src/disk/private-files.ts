@@ -38,7 +38,7 @@ function tighten(path: string, stats: Stats): void {
   try {
     chmodSync(path, mode & allowed);
   } catch (cause) {
-    const detail = `${path} has the mode ${mode.toString(8)}, is to have ${allowed.toString(8)}, and cannot be changed`;
+    const detail = `${path} has the mode ${mode.toString(8)}, must have ${allowed.toString(8)} and cannot be changed`;
     const message = `${detail} (${String(cause)}): give DATA_DIR to the user that runs the server`;
     throw new StartError(message, { exitCode: 2, cause });
   }

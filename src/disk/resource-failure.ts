@@ -19,7 +19,7 @@ export function resourceFailure(error: unknown): ResourceError | undefined {
   if (error instanceof ResourceError) return error;
   const code = 'code' in error ? error.code : undefined;
   if (fullDisk.has(code) || /no space left on device/iu.test(error.message)) {
-    const advice = `make room on the disk of DATA_DIR, ${showByteCount(diskStartBytesMin)} at least, and start again`;
+    const advice = `free at least ${showByteCount(diskStartBytesMin)} on the disk of DATA_DIR and start again`;
     return new ResourceError(`the disk is full: ${error.message}; ${advice}`, error);
   }
   if (noDescriptor.has(code) || /too many open files/iu.test(error.message)) return descriptorError(error.message, error);

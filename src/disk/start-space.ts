@@ -11,7 +11,7 @@ export function refuseFullDisk(dir: string): void {
   const { freeBytes } = diskSpaceNow(existing(dir));
   if (freeBytes >= diskStartBytesMin) return;
   const words = `the disk of ${dir} is full: ${showByteCount(freeBytes)} are free, ${showByteCount(diskStartBytesMin)} are needed`;
-  throw new ResourceError(`${words}; remove something else from that disk or enlarge it, and start again`);
+  throw new ResourceError(`${words}; free space on that disk or enlarge it, and start again`);
 }
 
 function existing(dir: string): string {

@@ -40,7 +40,7 @@ export function accountRoutes({ domain, registry, verifyPassword, refusals, ...p
     const served = platformType(registry, userKey);
     if (!served.ok) return served.answer;
     const { subject } = exchange;
-    if (subject.kind !== 'user') return refusal(problem('not-found', 'only those who are logged in have an account'));
+    if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have an account'));
     const { type } = served;
     return nameProblem(subject.name) === undefined ? serve(exchange, { type, name: subject.name }) : refusal(problem('not-found', notFound(type, subject.name)));
   };
@@ -78,7 +78,7 @@ function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: r
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
-const unchangeable = 'cannot be changed by the user; leave it as it is or out';
+const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
 
 /** What the body would change beyond its owner's rights, compared with what is stored; what it leaves out stays. */
 function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject, passwordPath: string): readonly Violation[] {
@@ -86,7 +86,7 @@ function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject
     .map((member) => ({ pointer: `/metadata/${member}`, detail: unchangeable }));
   if (spec === undefined) return [...violations, { pointer: '/spec', detail: 'is required' }];
   if (!isMembers(spec)) return violations;
-  if (spec['password'] !== undefined) violations.push({ pointer: '/spec/password', detail: `is changed at ${passwordPath}, with the current one` });
+  if (spec['password'] !== undefined) violations.push({ pointer: '/spec/password', detail: `must be changed at ${passwordPath}, with the current password` });
   const isDisabled = isMembers(current['spec']) && current['spec']['disabled'] === true;
   if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled) violations.push({ pointer: '/spec/disabled', detail: unchangeable });
   return violations;

@@ -82,7 +82,7 @@ export class App {
       await send(to, answer, this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
-      await send(to, refusal(problem('internal-error', 'something is broken here; the log has the detail under this request\'s id')), this.#dependencies);
+      await send(to, refusal(problem('internal-error', 'internal error; the server log has the details under the id of this request')), this.#dependencies);
     }
     to.hold?.served();
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
@@ -140,7 +140,7 @@ export class App {
   #refuse(req: IncomingMessage, subject: Subject, info: Request): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
     const plugin = generated.returningAt(info.segments);
-    if (plugin !== undefined) return refusal(problem('unavailable', `the plugin ${plugin} is being loaded anew`, { retryAfterSeconds: 1 }));
+    if (plugin !== undefined) return refusal(problem('unavailable', `the plugin ${plugin} is being reloaded`, { retryAfterSeconds: 1 }));
     const expected = generated.expected();
     if (expected.size > 0 && this.#mayCome(info.segments)) return refusal(mayCome(expected));
     return refuseAccess(req, subject, authorize, info);
@@ -190,7 +190,7 @@ export class App {
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
     if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
     const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
-    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD')) return refusal(problem('bad-request', 'this path is a WebSocket\'s: it is asked for with an upgrade', { headers: ['Upgrade', 'websocket'] }));
+    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD')) return refusal(problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', { headers: ['Upgrade', 'websocket'] }));
     const sockets = socket.kind === 'found' ? ['GET'] : socket.allow;
     const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow, ...sockets])];
     return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
@@ -228,7 +228,7 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly meth
 function mayCome(expected: ReadonlySet<string>): Problem {
   const names = [...expected].filter((name) => name !== '').join(', ');
   const which = names === '' ? 'plugins' : `the plugins ${names}`;
-  return problem('unavailable', `nothing is served here yet; it may be once ${which} have been loaded`, { retryAfterSeconds: 1 });
+  return problem('unavailable', `this path is not served yet; it may be after ${which} have been loaded`, { retryAfterSeconds: 1 });
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {

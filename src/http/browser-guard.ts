@@ -18,10 +18,10 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
   if (!writes && !isWatch) return undefined;
   const site = headerOf(req, 'sec-fetch-site');
   if (site === undefined ? isOfAnotherHost(req) : site !== 'same-origin' && site !== 'none') {
-    return refusal(problem('forbidden', 'a browser may write and watch from this server\'s own pages only'));
+    return refusal(problem('forbidden', 'cross-origin writes and watches are not allowed'));
   }
   if (!writes || subject.kind !== 'user' || subject.credential.kind !== 'session' || site === 'same-origin' || showsCsrfToken(req)) return undefined;
-  return refusal(problem('forbidden', 'a write by cookie needs the header X-CSRF-Token with the token that the log-in answered'));
+  return refusal(problem('forbidden', 'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response'));
 }
 
 /** What browsers say that do not say `Sec-Fetch-Site`; `null` is a page without an origin, and so no page of ours. */

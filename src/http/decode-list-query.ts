@@ -99,7 +99,7 @@ function decodeChain(limit: number, text: string, { identity, sort }: { readonly
   if (!decoded.ok && decoded.problem === 'expired') {
     return { ok: false, problem: problem('expired', 'continue: the indexes of the type have changed since this token was made; list again from the start') };
   }
-  if (!decoded.ok || decoded.token.after.keys.length !== sort.length) return refused('continue: is no token of this query');
+  if (!decoded.ok || decoded.token.after.keys.length !== sort.length) return refused('continue: is not a token of this query');
   return { ok: true, value: { kind: 'chain', limit, token: decoded.token } };
 }
 

@@ -23,13 +23,13 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   if (!options.ok) return options.answer;
   // Deleting more than a page when a page was asked for would be the worst way not to understand a parameter.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
-  if (paged !== undefined) return refusal(problem('bad-request', `${paged}: a deletion takes selectors only`));
+  if (paged !== undefined) return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
   const selection = decodeSelection(exchange.query, type);
   if (!selection.ok) return refusal(selection.problem);
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
   const { preconditions, dryRun, propagation } = options.value;
-  if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are for one object, not for a collection'));
+  if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
   const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value);
   let first: IteratorResult<Batch>;
   try {

@@ -37,7 +37,7 @@ export class GeneratedApi {
     return this.#registry.byPath(group, version, resource);
   }
 
-  /** The plugin whose group the path is in, while it is being loaded anew: what is not there may be in a moment. */
+  /** The plugin whose group the path is in, while it is being reloaded: what is not there may be in a moment. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.returning(group) : undefined;
   }

@@ -181,7 +181,7 @@ async function closed({ server, connections }: Closing, { clock, log }: Edge, gr
         clock.after(drainPollMs, sweep);
         return;
       }
-      log.warn('requests did not end in time and were cut off');
+      log.warn('closed connections of requests that did not end in time');
       connections.destroyAll();
     };
     sweep();

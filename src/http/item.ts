@@ -62,7 +62,7 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
     }
   }
   if (match === 'exact' && reader.position() !== notBefore) {
-    return refusal(problem('expired', `the state at ${notBefore.toString()} is not kept; the current position is ${reader.position().toString()}`));
+    return refusal(problem('expired', `the state at ${notBefore.toString()} is not available; the current position is ${reader.position().toString()}`));
   }
   return undefined;
 }
@@ -85,7 +85,7 @@ export async function patchItem(exchange: Exchange, target: ItemTarget, ports: R
   if (absent !== undefined) return absent;
   const media = mediaTypeOf(exchange.req, patchTypes);
   if (!media.ok || media.type === 'application/json') {
-    const detail = media.ok ? `a patch must say in Content-Type that it is ${patchTypes.join(' or ')}` : media.problem.detail;
+    const detail = media.ok ? `the Content-Type of a patch must be ${patchTypes.join(' or ')}` : media.problem.detail;
     return refusal(problem('unsupported-media-type', detail, { headers: ['Accept-Patch', patchTypes.join(', ')] }));
   }
   const body = await readJson(exchange);

@@ -87,6 +87,6 @@ function malformedProblem(code: string | undefined): Problem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW': return problem('headers-too-large', tooLargeHeaders);
     case timedOut: return problem('request-timeout', 'the request did not arrive in time');
-    default: return problem('bad-request', 'this is not HTTP as this server reads it');
+    default: return problem('bad-request', 'the request is not valid HTTP');
   }
 }

@@ -10,7 +10,7 @@ export type MetricSources = {
   readonly watchers: () => number;
   /** What watches and plugins' streams hold for peers that have not read it. */
   readonly streamBufferBytes: () => number;
-  /** Server-sent events and WebSockets that plugins have open. */
+  /** Open server-sent event streams and WebSockets of plugins. */
   readonly pluginStreams: () => readonly StreamCount[];
   /** Objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
@@ -68,13 +68,13 @@ export class Metrics {
         for (const [status, count] of answered.entries()) if (count > 0) this.inc({ code: String(status) }, count);
       },
     });
-    new Gauge({ name: 'ledgerplane_position', help: 'Position in the log of the last event the read models hold.', registers, collect() { this.set(Number(position())); } });
-    new Gauge({ name: 'ledgerplane_watchers', help: 'Watches that are open.', registers, collect() { this.set(watchers()); } });
-    new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and plugins have settled.', registers, collect() { this.set(isReady() ? 1 : 0); } });
+    new Gauge({ name: 'ledgerplane_position', help: 'Log position of the last event in the read models.', registers, collect() { this.set(Number(position())); } });
+    new Gauge({ name: 'ledgerplane_watchers', help: 'Open watches.', registers, collect() { this.set(watchers()); } });
+    new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and the plugins have started.', registers, collect() { this.set(isReady() ? 1 : 0); } });
     new Gauge({ name: 'ledgerplane_log_reachable', help: '1 when the event log answers.', registers, collect() { this.set(isLogReachable() ? 1 : 0); } });
-    new Gauge({ name: 'ledgerplane_leader', help: '1 when this node does what only one of several over one log does.', registers, collect() { this.set(isLeader() ? 1 : 0); } });
+    new Gauge({ name: 'ledgerplane_leader', help: '1 when this node is the leader.', registers, collect() { this.set(isLeader() ? 1 : 0); } });
     new Counter({
-      name: 'ledgerplane_log_resubscriptions_total', help: 'How often the event log was followed anew after a subscription was lost.', registers,
+      name: 'ledgerplane_log_resubscriptions_total', help: 'Number of times the node resubscribed to the event log after it lost a subscription.', registers,
       collect() {
         this.reset();
         this.inc(resubscriptions());
@@ -97,14 +97,14 @@ export class Metrics {
   #openControllers({ Counter, Gauge, registers }: Pick<typeof Prometheus, 'Counter' | 'Gauge'> & { readonly registers: Registry[] }): void {
     const { controllers } = this.#sources;
     new Counter({
-      name: 'ledgerplane_reconcile_total', help: 'Steps of reconcilers by what they came to; stuck are those past their time limit.', labelNames: ['controller', 'outcome'], registers,
+      name: 'ledgerplane_reconcile_total', help: 'Reconciler steps by outcome; stuck counts those past their time limit.', labelNames: ['controller', 'outcome'], registers,
       collect() {
         this.reset();
         for (const { name, counts } of controllers()) for (const [outcome, count] of Object.entries(counts)) this.inc({ controller: name, outcome }, count);
       },
     });
     new Gauge({
-      name: 'ledgerplane_reconcile_queue_depth', help: 'Keys that wait for a step of a reconciler.', labelNames: ['controller'], registers,
+      name: 'ledgerplane_reconcile_queue_depth', help: 'Keys that wait for a reconciler.', labelNames: ['controller'], registers,
       collect() {
         this.reset();
         for (const { name, depth } of controllers()) this.set({ controller: name }, depth);
@@ -125,7 +125,7 @@ function measureStreams(sources: StreamSources, { Gauge, registers }: Pick<Measu
     collect() { this.set(streamBufferBytes()); },
   });
   new Gauge({
-    name: 'ledgerplane_plugin_streams', help: 'Server-sent events and WebSockets that plugins have open.', labelNames: ['plugin', 'transport'], registers,
+    name: 'ledgerplane_plugin_streams', help: 'Open server-sent event streams and WebSockets of plugins.', labelNames: ['plugin', 'transport'], registers,
     collect() {
       this.reset();
       for (const { count, ...labels } of pluginStreams()) this.set(labels, count);
@@ -139,20 +139,20 @@ function measureDisk(disk: MetricSources['disk'], { Gauge, registers }: Pick<Mea
     collect() { this.set(disk.freeBytes); },
   });
   new Gauge({
-    name: 'ledgerplane_disk_reserve_bytes', help: 'Bytes that must be free for clients to write; 0: none.', registers,
+    name: 'ledgerplane_disk_reserve_bytes', help: 'Bytes that must stay free for client writes to be accepted; 0: none.', registers,
     collect() { this.set(disk.reserveBytes); },
   });
 }
 
 function measureEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: Measures): void {
   new Gauge({
-    name: 'ledgerplane_event_loop_lag_seconds', help: 'How late the event loop was since this was last asked, by quantile; 1 is the worst.', labelNames: ['quantile'], registers,
+    name: 'ledgerplane_event_loop_lag_seconds', help: 'Event loop delay since the last scrape, by quantile; 1 is the maximum.', labelNames: ['quantile'], registers,
     collect() {
       for (const [quantile, seconds] of source.lag()) this.set({ quantile }, seconds);
     },
   });
   new Counter({
-    name: 'ledgerplane_event_loop_held_total', help: 'How often the event loop was held for more than half a second, by plugin; without one it was the platform.', labelNames: ['plugin'], registers,
+    name: 'ledgerplane_event_loop_held_total', help: 'Number of times the event loop was blocked for more than half a second, by plugin; without a plugin, by the platform.', labelNames: ['plugin'], registers,
     collect() {
       this.reset();
       for (const [plugin, count] of source.held()) this.inc({ plugin }, count);

@@ -119,7 +119,7 @@ type Metadatas = { readonly after: Metadata; readonly before: Metadata };
 function refusedAs(type: ResourceType, name: string, { after, before }: Metadatas): WriteOutcome | undefined {
   const changed = (member: string): boolean => !deepEqual(listed(after[member]), listed(before[member]));
   const violations = [
-    ...administered.filter(changed).map((member) => violationOf(member, 'cannot be set by the user; leave it as it is or out')),
+    ...administered.filter(changed).map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
     ...described.filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax).map((member) => violationOf(member, tooLong)),
   ];
   return violations.length === 0 ? undefined : invalid(type, name, violations);
@@ -128,7 +128,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
 /** What people may say of their own objects in as many words as they like. */
 const described = ['labels', 'annotations'] as const;
 
-const tooLong = `may hold ${String(ownTextBytesMax)} bytes of keys and values here`;
+const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;
 
 function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };

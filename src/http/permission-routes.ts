@@ -155,7 +155,7 @@ function unknownUser(name: string): Answer {
 
 function unassignable(roles: readonly string[], permissions: PermissionReader): readonly Violation[] {
   return roles.flatMap((role, place) => {
-    const detail = permissions.role(role) === undefined ? `there is no role called ${JSON.stringify(role)}` : roles.indexOf(role) < place ? 'stands in the list already' : undefined;
+    const detail = permissions.role(role) === undefined ? `there is no role named ${JSON.stringify(role)}` : roles.indexOf(role) < place ? 'is a duplicate' : undefined;
     return detail === undefined ? [] : [{ pointer: `/roles/${String(place)}`, detail }];
   });
 }

@@ -19,5 +19,5 @@ export function platformType(registry: TypeRegistry, key: TypeKey): { readonly o
 /** A token that was given some roles only is for what these allow: its owner's account is not among it. */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return undefined;
-  return refusal(problem('forbidden', 'a token that is confined to some roles cannot change its owner\'s account'));
+  return refusal(problem('forbidden', 'a token that is limited to some roles cannot change the account of its owner'));
 }

@@ -70,7 +70,7 @@ export class EventStream implements OpenStream {
 
   beat(now: number): void {
     if (this.#unreadSince !== undefined && now - this.#unreadSince >= pluginStreamUnreadMs) {
-      this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
+      this.end({ reason: 'too-slow', detail: 'the client does not read' });
     } else if (this.#outbox.unreadBytes === 0 && now - this.#wroteAt > watchKeepAliveMs - streamBeatMs) {
       this.#outbox.push(new Frames(keepAlive));
       this.#wroteAt = now;
@@ -158,14 +158,14 @@ type Frame = { readonly bytes: Buffer } | { readonly problem: string };
 
 function frameOf(result: unknown): Frame | 'done' {
   try {
-    if (!isObject(result)) return { problem: 'its iterator answered no result' };
+    if (!isObject(result)) return { problem: 'its iterator returned no result' };
     const { done, value }: { done?: unknown; value?: unknown } = result;
     if (done === true) return 'done';
-    if (!isObject(value)) return { problem: 'it yielded no event' };
+    if (!isObject(value)) return { problem: 'it yielded a value that is not an event' };
     const text = eventText(value);
     if (typeof text !== 'string') return text;
     const bytes = Buffer.from(text);
-    return bytes.length > pluginEventBytesMax ? { problem: `it yielded an event of ${String(bytes.length)} bytes, and ${String(pluginEventBytesMax)} are the most` } : { bytes };
+    return bytes.length > pluginEventBytesMax ? { problem: `it yielded an event of ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` } : { bytes };
   } catch (error) {
     return { problem: `it yielded an event that is not JSON: ${thrownMessage(error)}` };
   }

@@ -69,14 +69,14 @@ class Uploads {
   constructor(dependencies: PluginPackageRoutesDependencies) {
     this.#dependencies = dependencies;
     this.#arriving = new Places(uploadsMax, 'arriving');
-    this.#installing = new Places(dependencies.installsMax, 'being taken in');
+    this.#installing = new Places(dependencies.installsMax, 'being uploaded');
   }
 
   async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
     const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
-    if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not served here: to see what a package is, it must be run'));
+    if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'));
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
     // Before megabytes are sent for nothing.

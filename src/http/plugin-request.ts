@@ -41,10 +41,10 @@ export async function askedOf(exchange: Exchange, { query, body: bodySchema }: P
   const body = await bodyOf(exchange);
   if (!body.ok) return body;
   const parameters = query === undefined ? [] : queryViolations(exchange.query, query);
-  if (parameters.length > 0) return refused('bad-request', 'the query parameters do not fit', parameters);
+  if (parameters.length > 0) return refused('bad-request', 'the query parameters do not match the schema', parameters);
   if (bodySchema === undefined) return body;
-  const violations = body.body === undefined ? [{ pointer: '', detail: 'a body must be there' }] : bodySchema.violations(body.body);
-  return violations.length === 0 ? body : refused('invalid', 'the body does not fit', violations);
+  const violations = body.body === undefined ? [{ pointer: '', detail: 'a request body is required' }] : bodySchema.violations(body.body);
+  return violations.length === 0 ? body : refused('invalid', 'the body does not match the schema', violations);
 }
 
 function refused(reason: 'bad-request' | 'invalid', what: string, violations: readonly Violation[]): Asked {

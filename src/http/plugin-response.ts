@@ -22,12 +22,12 @@ export function decodeResponse(result: unknown, responses: RouteEndpoint['respon
   try {
     return decode(result, responses);
   } catch (error) {
-    return { kind: 'rubbish', problem: `what it answered cannot be read: ${thrownMessage(error)}` };
+    return { kind: 'rubbish', problem: `its response cannot be read: ${thrownMessage(error)}` };
   }
 }
 
 function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
-  if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it answered no response object' };
+  if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it returned no response object' };
   const { status, headers: rawHeaders = {}, body, events }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
   const headers = headersOf(rawHeaders);
   if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };
@@ -44,16 +44,16 @@ function decodeWhole({ status, headers, body, isNothing }: Whole, responses: Rou
   const code = status ?? (bytes === undefined ? 204 : 200);
   if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `its status is ${describe(code)}` };
   const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
-  if (violations.length > 0) return { kind: 'rubbish', problem: `its body does not fit the schema of status ${String(code)}`, violations };
+  if (violations.length > 0) return { kind: 'rubbish', problem: `its body does not match the schema of status ${String(code)}`, violations };
   if (isNothing) return { kind: 'answer', answer: { kind: 'empty', status: 204, headers: [] } };
   return { kind: 'answer', answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
 }
 
 /** A browser reads events from a 200 only, and of this one type. */
 function decodeEvents(events: unknown, { status, headers, body }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown }): DecodedResponse {
-  if (body !== undefined) return { kind: 'rubbish', problem: 'it answered both a body and events' };
-  if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it answered events with the status ${describe(status)}` };
-  if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it answered events with a content type of its own' };
+  if (body !== undefined) return { kind: 'rubbish', problem: 'it returned both a body and events' };
+  if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
+  if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it returned events with its own content type' };
   if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'its events are not an async iterable' };
   return { kind: 'events', headers, iterator: events[Symbol.asyncIterator]() };
 }
@@ -68,7 +68,7 @@ type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined
 /** What is JSON text already is read again; anything else is judged as it is, and costs nothing more. */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
   if (schema === undefined) return [];
-  if (bytes === undefined) return [{ pointer: '', detail: 'must be there' }];
+  if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
   const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
   const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
   // A date, or a member that is undefined, is another thing as JSON: that is what counts.
@@ -130,12 +130,12 @@ function isObject(value: unknown): value is object {
 
 /** By lower-case name. */
 function headersOf(raw: unknown): Map<string, string> | string {
-  if (!isObject(raw)) return 'its headers are no object';
+  if (!isObject(raw)) return 'its headers are not an object';
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
     const lower = name.toLowerCase();
-    if (typeof value !== 'string') return `its header ${describe(name)} is no string`;
-    if (platformHeaders.has(lower)) return `its header ${describe(name)} is not its to set`;
+    if (typeof value !== 'string') return `its header ${describe(name)} is not a string`;
+    if (platformHeaders.has(lower)) return `its header ${describe(name)} is reserved for the server`;
     try {
       validateHeaderName(name);
       validateHeaderValue(name, value);

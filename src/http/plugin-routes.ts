@@ -148,7 +148,7 @@ export class PluginRoutes implements RouteMounts {
 
   #failed(exchange: Exchange, route: PluginRoute, why: Readonly<Record<string, unknown>>): Answer {
     this.#dependencies.log.error('a plugin route failed', { ...told(exchange, route), ...why });
-    return refusal(problem('internal-error', `the plugin ${route.mount.plugin} failed; the log has the detail under this request's id`));
+    return refusal(problem('internal-error', `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`));
   }
 
   /** From here on there is no time limit: it ends with its events, its caller, its plugin or its rights. */
@@ -177,7 +177,7 @@ export class PluginRoutes implements RouteMounts {
 
   /** The handler took its time: a right that was lost meanwhile would be missed until streams are looked at again. */
   #lost({ subject, info }: Exchange): Problem | undefined {
-    return this.#dependencies.allows(subject, info) ? undefined : knownOrNot(problem('forbidden', 'this is not allowed any more'), subject);
+    return this.#dependencies.allows(subject, info) ? undefined : knownOrNot(problem('forbidden', 'no longer allowed'), subject);
   }
 
   #find<H>(method: string, segments: readonly string[], tableOf: (mounted: Mounted) => RouteTable<H>): Found<H> {

@@ -95,9 +95,9 @@ export class SocketConnection implements OpenStream {
     const takenBytes = this.#sentBytes - unreadBytes;
     this.#unsentSince = unreadBytes === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
     this.#takenBytes = takenBytes;
-    if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'pings were not answered' });
-    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
-    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now)) this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read what is sent to it` });
+    if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'the client does not answer pings' });
+    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'the client does not read' });
+    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now)) this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read its incoming messages` });
     else if (now - this.#pingedAt > watchKeepAliveMs - streamBeatMs) this.#ping(now);
   }
 
@@ -150,7 +150,7 @@ export class SocketConnection implements OpenStream {
     const { unreadBytes } = this.#outbox;
     if (unreadBytes + bytes.length > pluginSocketWaitingBytesMax && unreadBytes > 0) {
       this.#refusedBytes += bytes.length;
-      if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'what was sent was not read' });
+      if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'the client does not read' });
       return false;
     }
     this.#refusedBytes = 0;
@@ -216,7 +216,7 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
 function payloadOf(message: unknown): { readonly isBinary: boolean; readonly bytes: Uint8Array } {
   const isBinary = message instanceof Uint8Array;
   const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
-  if (typeof text !== 'string' && !isBinary) throw new TypeError(`${typeof message} cannot be sent: it is not JSON`);
+  if (typeof text !== 'string' && !isBinary) throw new TypeError(`cannot send a ${typeof message}: it is not JSON`);
   const bytes = isBinary ? message : Buffer.from(String(text));
   if (bytes.length > pluginSocketMessageBytesMax) {
     const most = String(pluginSocketMessageBytesMax);

@@ -28,9 +28,9 @@ export const streamEndings = {
 } as const;
 /** Endings after which nothing is sent that waits: the reader is behind already, or may not see it any more. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
-export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this is not allowed any more' };
+export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
 export const crowdedOut: StreamEnding = {
-  reason: 'too-slow', detail: 'streams together hold too much that was not read',
+  reason: 'too-slow', detail: 'the unread data of all streams exceeds its limit',
 };
 
 export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };

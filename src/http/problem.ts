@@ -12,24 +12,24 @@ export type ProblemReason = RejectionReason | EdgeReason;
 export const problems = {
   'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
   unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are needed' },
-  forbidden: { status: 403, word: 'Forbidden', title: 'This is not allowed' },
-  'not-found': { status: 404, word: 'NotFound', title: 'There is nothing here' },
+  forbidden: { status: 403, word: 'Forbidden', title: 'Not allowed' },
+  'not-found': { status: 404, word: 'NotFound', title: 'Not found' },
   'method-not-allowed': { status: 405, word: 'MethodNotAllowed', title: 'This path does not serve the method' },
   'request-timeout': { status: 408, word: 'RequestTimeout', title: 'The request took too long to arrive' },
-  'already-exists': { status: 409, word: 'AlreadyExists', title: 'An object of this name exists' },
-  'stale-version': { status: 409, word: 'Conflict', title: 'The object has changed meanwhile' },
+  'already-exists': { status: 409, word: 'AlreadyExists', title: 'An object with this name exists' },
+  'stale-version': { status: 409, word: 'Conflict', title: 'The object has been modified' },
   'unique-value-taken': { status: 409, word: 'UniqueValueTaken', title: 'Another object has this unique value' },
-  expired: { status: 410, word: 'Expired', title: 'This point in history is gone' },
+  expired: { status: 410, word: 'Expired', title: 'This log position is not available' },
   'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition does not hold' },
   'body-too-large': { status: 413, word: 'RequestEntityTooLarge', title: 'The body is too large' },
-  'unsupported-media-type': { status: 415, word: 'UnsupportedMediaType', title: 'The body is of a kind that is not read here' },
+  'unsupported-media-type': { status: 415, word: 'UnsupportedMediaType', title: 'The media type is not supported' },
   'expectation-failed': { status: 417, word: 'ExpectationFailed', title: 'The expectation cannot be met' },
-  invalid: { status: 422, word: 'Invalid', title: 'The object breaks a rule' },
+  invalid: { status: 422, word: 'Invalid', title: 'The object is invalid' },
   'too-many-requests': { status: 429, word: 'TooManyRequests', title: 'Too many requests' },
   'headers-too-large': { status: 431, word: 'RequestHeaderFieldsTooLarge', title: 'The headers are too large' },
-  'internal-error': { status: 500, word: 'InternalError', title: 'Something is broken here' },
-  unavailable: { status: 503, word: 'ServiceUnavailable', title: 'This cannot be served now' },
-  timeout: { status: 504, word: 'Timeout', title: 'It took too long' },
+  'internal-error': { status: 500, word: 'InternalError', title: 'Internal error' },
+  unavailable: { status: 503, word: 'ServiceUnavailable', title: 'Not available now' },
+  timeout: { status: 504, word: 'Timeout', title: 'Timeout' },
   'insufficient-storage': { status: 507, word: 'InsufficientStorage', title: 'The disk is nearly full' },
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
@@ -61,7 +61,7 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Pr
   const list = allowed.join(', ');
   // The answer to a HEAD has the headers of the answer to a GET, its length among them (RFC 9110, 9.3.2).
   const asked = method === 'HEAD' ? 'GET' : method;
-  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `, but ${list}`}`, { headers: ['Allow', list] });
+  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `; allowed: ${list}`}`, { headers: ['Allow', list] });
 }
 
 /** What `WWW-Authenticate` asks a client for. A browser answers the first with a dialogue of its own. */

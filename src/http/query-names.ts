@@ -25,12 +25,12 @@ export function misnamedParameter(query: URLSearchParams): Problem | undefined {
   for (const given of query.keys()) {
     if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;
     const lower = given.toLowerCase();
-    if (lower === 'at') return problem('bad-request', 'at: past states are not served yet; leave the parameter out');
+    if (lower === 'at') return problem('bad-request', 'at: past states are not supported yet; omit the parameter');
     const meant = lowercased.find((one) => one.lower === lower)
       ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
     if (meant === undefined) continue;
     const [name, right] = [JSON.stringify(given), JSON.stringify(meant.name)];
-    return problem('bad-request', `there is no query parameter ${name}; ${right} is probably meant`);
+    return problem('bad-request', `there is no query parameter ${name}; did you mean ${right}?`);
   }
   return undefined;
 }

@@ -69,7 +69,7 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
 const empty = Buffer.alloc(0);
 
 const noRoom: Body<never> = {
-  ok: false, problem: problem('too-many-requests', 'too many bytes of requests are being served: try again later', { retryAfterSeconds: 1 }),
+  ok: false, problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', { retryAfterSeconds: 1 }),
 };
 
 /** The whole body as JSON. */
@@ -81,7 +81,7 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
 /** What it was read into is held beside its bytes: a byte of JSON may stand for tens of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
-  if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not acceptable JSON: ${decoded.problem.detail}`) };
+  if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };
   return reading.memory.hold(reading, parsedValueBytes * decoded.values) ? { ok: true, value: decoded.value } : noRoom;
 }
 

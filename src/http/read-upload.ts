@@ -68,7 +68,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       else if (received > rules.bytesMax + framingBytesMax) settle(tooLarge(rules));
     });
     parser.on('file', (name: string, stream: BusboyFileStream) => { file.take(name, stream); });
-    parser.on('field', (name: string) => { file.refuse(`the body has the field ${JSON.stringify(name)}, which is no file`); });
+    parser.on('field', (name: string) => { file.refuse(`the body has the field ${JSON.stringify(name)}, which is not a file`); });
     parser.on('error', (error: unknown) => { settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`)); });
     parser.on('finish', () => { settle(file.body()); });
     req.once('close', goneAway);
@@ -105,7 +105,7 @@ class UploadedFile {
 
   take(name: string, stream: BusboyFileStream): void {
     const { field, bytesMax } = this.#rules;
-    if (name !== field) this.refuse(`the body has the field ${JSON.stringify(name)}, the file comes in ${JSON.stringify(field)}`);
+    if (name !== field) this.refuse(`the body has the field ${JSON.stringify(name)}, expected the file in ${JSON.stringify(field)}`);
     else if (this.#isThere) this.refuse('the body has more than one file');
     const isWanted = this.#problem === undefined;
     this.#isThere ||= name === field;
@@ -134,7 +134,7 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
 
 /** Its connection ends with the answer: what may still come of the body is nobody's any more. */
 function stalled(): Body<never> {
-  const detail = `the body came too slowly: at least ${String(uploadLookBytesMin)} bytes must come every ${String(uploadLookMs / 1_000)} s`;
+  const detail = `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes every ${String(uploadLookMs / 1_000)} s`;
   return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
 }
 

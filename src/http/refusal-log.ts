@@ -54,7 +54,7 @@ export class RefusalLog {
   }
 
   #countLeftOut(): void {
-    this.#dependencies.log.warn('refusals were left out of the log', { count: this.#leftOut });
+    this.#dependencies.log.warn('omitted refusals from the log', { count: this.#leftOut });
     this.#leftOut = 0;
   }
 }

@@ -8,7 +8,7 @@ export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem 
   const malformed = malformedHead(req);
   if (malformed !== undefined) return problem('bad-request', malformed);
   if (!hosts.allows(req)) return problem('bad-request', 'this server does not serve the host that the request names');
-  return expectsMore(req) ? problem('expectation-failed', 'the only expectation served is 100-continue') : undefined;
+  return expectsMore(req) ? problem('expectation-failed', 'the only supported expectation is 100-continue') : undefined;
 }
 
 /**

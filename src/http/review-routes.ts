@@ -128,7 +128,7 @@ class Reviewer {
     const { permissions } = this.#dependencies;
     if (!permissions.isReady()) return 'the permission tables are not ready';
     const roles = [...permissions.rightsOf(subject).roles].sort();
-    if (roles.length === 0) return 'there are no roles that could allow it';
+    if (roles.length === 0) return 'the subject has no roles';
     const more = roles.length - reviewedRolesShownMax;
     return `no rule of the roles ${roles.slice(0, reviewedRolesShownMax).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''} allows it`;
   }

@@ -66,7 +66,7 @@ export function patternProblem(pattern: string): string | undefined {
   for (const segment of pattern.slice(1).split('/')) {
     const name = /^\{([A-Za-z_]\w*)\}$/u.exec(segment)?.[1];
     if (name === undefined && !/^[A-Za-z0-9._~-]+$/u.test(segment)) return `${JSON.stringify(segment)} is neither a plain segment nor a parameter like {name}`;
-    if (name !== undefined && names.has(name)) return `the parameter {${name}} stands twice`;
+    if (name !== undefined && names.has(name)) return `the parameter {${name}} appears twice`;
     if (name !== undefined) names.add(name);
   }
   return undefined;

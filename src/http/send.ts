@@ -66,7 +66,7 @@ function end(res: ServerResponse, bytes: Uint8Array): void {
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
   if (res.headersSent) {
-    log.warn('an answer that had begun was cut off', { requestId, reason: problem.reason });
+    log.warn('a response failed after it had begun', { requestId, reason: problem.reason });
     res.destroy();
     return;
   }
@@ -105,7 +105,7 @@ export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId:
 
 async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax, place }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
   const timer = holdMsMax === undefined ? undefined : clock.after(holdMsMax, () => {
-    log.warn('a streamed answer took too long to be read and was cut off', { requestId, holdMsMax });
+    log.warn('closed a streamed response: the client took too long to read it', { requestId, holdMsMax });
     res.destroy();
   });
   try {
@@ -132,7 +132,7 @@ async function sendChunk(res: ServerResponse, chunk: Uint8Array, held: { readonl
 }
 
 function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'requestId'> & Pick<Edge, 'log'>): void {
-  log.warn('a streamed answer was not read while others waited and was cut off', { requestId });
+  log.warn('closed a streamed response: the client did not read while others waited', { requestId });
   res.destroy();
 }
 

@@ -98,7 +98,7 @@ function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { 
 /** Of the very session that was shown. Somebody else may have ended it meanwhile, which is what was asked for. */
 async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
   const { subject, sender: { isSecure } } = exchange;
-  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'there is no session to end: this request came without a session\'s cookie'));
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'the request has no session cookie'));
   const { uid } = subject.credential;
   const session = permissions.session(uid);
   if (session !== undefined) {
@@ -127,7 +127,7 @@ function contextOf({ req, requestId, sender: { address } }: Exchange, verb: stri
 function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
   const status = storedObject(outcome.bytes)['status'];
   if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
-  throw new Error('invariant broken: a session was made without a token');
+  throw new Error('invariant broken: a session was created without a token');
 }
 
 type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };

@@ -12,6 +12,6 @@ function looked(error: unknown, shown: (error: Error) => unknown): string {
   try {
     return String(error instanceof Error ? shown(error) : error);
   } catch {
-    return 'what cannot be shown';
+    return 'a value that cannot be printed';
   }
 }

@@ -21,7 +21,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
     const served = platformType(registry, tokenKey);
     if (!served.ok) return served.answer;
     const { subject } = exchange;
-    if (subject.kind !== 'user') return refusal(problem('not-found', 'only those who are logged in have tokens'));
+    if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have tokens'));
     return serve(exchange, ownedPorts(ports, { type: served.type, owner: subject.name }), served.type);
   };
   const onItem = (serve: (exchange: Exchange, target: ItemTarget, owned: ResourcePorts) => Answer | Promise<Answer>): PlatformRoute['route'] => (params, exchange) => {
@@ -39,5 +39,5 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
 
 /** Who asks for a watch would wait for ever on a list. */
 function unwatched(): Answer {
-  return refusal(problem('method-not-allowed', 'one\'s own tokens can be listed and not watched', { headers: ['Allow', 'GET, HEAD, POST'] }));
+  return refusal(problem('method-not-allowed', 'your own tokens can be listed but not watched', { headers: ['Allow', 'GET, HEAD, POST'] }));
 }

@@ -12,7 +12,7 @@ export class LogAwayError extends Error {
   readonly reason: string;
 
   constructor(reason: string, options?: ErrorOptions) {
-    super(`the event log cannot be reached: ${reason}`, options);
+    super(`the event log is unreachable: ${reason}`, options);
     this.name = 'LogAwayError';
     this.reason = reason;
   }
@@ -81,7 +81,7 @@ export class Contact {
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
     // A server that wants TLS hangs up on whoever does not begin with it, as one that is starting does.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
-    if (await this.#speaksTls) return 'it speaks TLS only, and the URL says tls=false';
+    if (await this.#speaksTls) return 'it requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;
     return undefined;
   }

@@ -49,7 +49,7 @@ function typedFault(error: DriverError): Fault | undefined {
     case ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED:
       return { kind: 'too-large' };
     case ErrorType.ACCESS_DENIED:
-      return { kind: 'refused', reason: 'it does not accept the credentials, or their user has not the rights to read $all and to write' };
+      return { kind: 'refused', reason: 'it rejects the credentials, or their user may not read $all and write' };
     case ErrorType.NOT_LEADER:
       return { kind: 'not-leader' };
     default:

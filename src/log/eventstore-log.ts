@@ -142,7 +142,7 @@ class EventStoreLog implements EventLog {
     if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
     this.#own.forget(append.events);
     if (reply.kind === 'unknown') return this.#unknown(reply);
-    if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server takes less in one append than its default of 1 MiB', { cause }));
+    if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }));
     return this.#unavailable(reply);
   }
 

@@ -21,7 +21,7 @@ export type Founding = LogIdentity & {
 /** This log is not one to serve from: only its operator can mend that. Nothing was written to it. */
 export class UnsuitableLogError extends Error {
   constructor(why: string, options?: ErrorOptions) {
-    super(`this event log cannot be served from: ${why}`, options);
+    super(`cannot use this event log: ${why}`, options);
     this.name = 'UnsuitableLogError';
   }
 }
@@ -98,7 +98,7 @@ export class FoundedLog implements EventLog {
 
   #adopt({ logId, epoch, domain: owner, finished }: Founding, domain: string): LogIdentity {
     if (owner !== domain) throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, and this server's is ${domain}`);
-    if (!finished) throw new UnsuitableLogError('it is a copy that is not finished: run ledgerplane log copy again, which goes on where it stopped');
+    if (!finished) throw new UnsuitableLogError('it is an unfinished copy: run ledgerplane log copy again to resume');
     this.#identity = { logId, epoch };
     this.#shift = epochShift(epoch);
     this.#plain = epoch === 0 ? this.#raw : undefined;

@@ -55,9 +55,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
 export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
-  if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} fails its checksum`);
+  if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} has a wrong checksum`);
   const ownPosition = record.readUIntBE(positionAt, 6);
-  if (ownPosition !== position) throw new LogCorruptError(`${where} belongs at position ${ownPosition.toString()}`);
+  if (ownPosition !== position) throw new LogCorruptError(`${where} claims position ${ownPosition.toString()}`);
   const typeAt = headerBytes + record.readUInt8(idLengthAt);
   const streamAt = typeAt + record.readUInt8(typeLengthAt);
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);

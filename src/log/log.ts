@@ -173,7 +173,7 @@ export class UnknownPositionError extends Error {
 /** What was read before stands there no longer: the log was reset, restored or exchanged. Whoever follows it must stop. */
 export class LogReplacedError extends Error {
   constructor(what: string, options?: ErrorOptions) {
-    super(`the log is not the one that was followed: ${what}`, options);
+    super(`the log was replaced: ${what}`, options);
     this.name = 'LogReplacedError';
   }
 }
@@ -181,7 +181,7 @@ export class LogReplacedError extends Error {
 /** The log could not write, and writes no more: what was in flight may or may not stand. Opened again it is as good as its disk. */
 export class LogFailedError extends Error {
   constructor(options?: ErrorOptions) {
-    super('the log could not be written: what was in flight may or may not be on disk', options);
+    super('could not write the log: the outcome of appends in flight is unknown', options);
     this.name = 'LogFailedError';
   }
 }

@@ -48,14 +48,14 @@ export class AppliedObjects {
     const ours = loaded.objects.filter((shipped) => this.#isOurs(shipped, memory));
     const types = withTypes(memory, loaded.types);
     const obsolete = (memory.applied ?? []).filter((ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)));
-    if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('what it applies could not be remembered', true);
+    if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('could not record the objects it applies', true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
       // An uninstall begun meanwhile, here or by whoever leads now, would not look for what is made after it.
       if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject({
-        type: must(type, 'objects without a type were refused'), name, object,
+        type: must(type, 'refused objects without a type'), name, object,
         subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', isShipped: true,
       }, this.#dependencies);
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
@@ -95,7 +95,7 @@ export class AppliedObjects {
 
   /** What a version of the platform applied that recorded none of it counts by its annotation alone. */
   #isOurs(shipped: ShippedObject, { applied }: PluginMemory): boolean {
-    const state = appliedState(must(this.#served(shipped), 'objects without a type were refused'), shipped.name, this.#dependencies);
+    const state = appliedState(must(this.#served(shipped), 'refused objects without a type'), shipped.name, this.#dependencies);
     if (state === 'absent') return true;
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
@@ -109,7 +109,7 @@ export class AppliedObjects {
       const problem = type === undefined || state !== 'ours' ? undefined : await this.#remove(type, ref.name, plugin);
       if (state !== 'changed' && problem === undefined) continue;
       left.push(ref);
-      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'declared no more, and left as people changed it' : `declared no more, and still there: ${String(problem)}`]);
+      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'no longer declared; kept because users have changed it' : `no longer declared, but not removed: ${String(problem)}`]);
     }
     return left;
   }

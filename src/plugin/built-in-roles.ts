@@ -23,8 +23,8 @@ export type BuiltInRoles = ApplyDependencies & {
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {
     const applied = await applyObject({ type, name, object, subject: { kind: 'platform', part: 'roles' }, plugin: 'platform', origin: 'platform' }, dependencies);
-    if (!applied.ok) log.error('a built-in role could not be applied', { role: name, detail: applied.detail });
-    else if (applied.kept.length > 0) log.warn('a built-in role was changed by people and by this version: theirs stands', { role: name, kept: applied.kept.join(', ') });
+    if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
+    else if (applied.kept.length > 0) log.warn('a built-in role was changed by users and by this version: the change of the users is kept', { role: name, kept: applied.kept.join(', ') });
   }
 }
 
@@ -48,5 +48,5 @@ function roleIn(document: JsonValue, { apiVersion, kind }: ResourceType): RoleFi
 }
 
 function damaged(file: string): never {
-  throw new Error(`the built-in roles are damaged: ${file} holds what is no role`);
+  throw new Error(`the built-in roles are damaged: ${file} holds a document that is not a role`);
 }

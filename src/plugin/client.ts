@@ -61,13 +61,13 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
 export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientBinding['authorize'] {
   return ({ group, version, resource, verb }) => {
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
-    return { allowed: false, reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: it is not its type` };
+    return { allowed: false, reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: the type belongs to another plugin` };
   };
 }
 
 /** The same until `isOver`: whoever goes on then writes beside those that took their place. */
 export function authorizeUntil(isOver: () => boolean, authorize: ClientBinding['authorize']): ClientBinding['authorize'] {
-  return (request) => (isOver() ? { allowed: false, reason: 'forbidden: this step was given up, as its plugin has stopped' } : authorize(request));
+  return (request) => (isOver() ? { allowed: false, reason: 'forbidden: the plugin of this step has stopped' } : authorize(request));
 }
 
 class BoundClient {
@@ -91,7 +91,7 @@ class BoundClient {
     let bytes = 0;
     for await (const slice of items instanceof Uint8Array ? [items] : items()) {
       bytes += slice.length;
-      if (bytes > clientListBytesMax) throw this.#refused('bad-request', `the list is longer than ${String(clientListBytesMax)} bytes: ask for it in smaller pages`);
+      if (bytes > clientListBytesMax) throw this.#refused('bad-request', `the list is longer than ${String(clientListBytesMax)} bytes: request smaller pages`);
       if (slice.length > 0) slices.push(Buffer.from(slice));
     }
     const text = slices.map((slice) => slice.toString('utf8')).join(',');

@@ -11,7 +11,7 @@ export type RouteOwners = Map<string, string>;
 export function typeConflicts(types: readonly ResourceType[], plugin: string, registry: TypeRegistry): readonly string[] {
   return types.flatMap((type) => {
     const present = registry.all().find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))?.type.plugin;
-    return present === undefined || present === plugin ? [] : [`type ${type.kind} of ${type.group} (${type.plural}) is already there: ${ownerText(present)} has it`];
+    return present === undefined || present === plugin ? [] : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
   });
 }
 

@@ -49,7 +49,7 @@ function decodeName(declared: unknown, type: ReconciledType, { at, found: { name
     problems.push(`${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes and underscores, the first and last a letter or digit`);
     return undefined;
   }
-  if (names.has(name)) problems.push(`${at}.name: another reconciler is called ${name} already`);
+  if (names.has(name)) problems.push(`${at}.name: another reconciler has the name ${name}`);
   names.add(name);
   return name;
 }
@@ -61,7 +61,7 @@ function decodeType(declared: unknown, at: string, { own, problems }: Findings):
     return undefined;
   }
   if (own.has(`${plural}.${group}/${version}`)) return { group, version, plural };
-  problems.push(`${at}: ${plural} of ${group}/${version} is no type of this plugin's`);
+  problems.push(`${at}: ${plural} of ${group}/${version} is not a type of this plugin`);
   return undefined;
 }
 
@@ -88,7 +88,7 @@ function listOf(value: unknown, countMax: number, at: string, problems: string[]
 }
 
 function unknownMembers(declared: Readonly<Record<string, unknown>>, known: ReadonlySet<string>, at: string): readonly string[] {
-  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a member of it${otherWords(member, [...known])}`);
+  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a known member${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {

@@ -28,7 +28,7 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
 function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<string, ValueSchema> | undefined {
   if (query === undefined) return undefined;
   if (!isMembers(query)) {
-    problems.push(`${at}: must be an object of a schema a parameter`);
+    problems.push(`${at}: must be an object with one schema for each parameter`);
     return undefined;
   }
   const schemas = new Map<string, ValueSchema>();
@@ -47,7 +47,7 @@ const responseMembers = new Set(['description', 'schema']);
 function decodeResponses(responses: unknown, { at, problems }: Findings): Pick<RouteSchemas, 'responses'> {
   if (responses === undefined) return {};
   if (!isMembers(responses)) {
-    problems.push(`${at}: must be an object of a response a status`);
+    problems.push(`${at}: must be an object with one response for each status`);
     return {};
   }
   const decoded = new Map<number, ResponseEndpoint>();

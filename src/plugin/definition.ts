@@ -23,7 +23,7 @@ const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcile
 
 /** A plugin's export, decoded. It is foreign code's word: even reading a member of it may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
-  if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that answers one'] };
+  if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'] };
   const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a plugin${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
@@ -63,7 +63,7 @@ export function endpointProblems(
     if (!declarer.bundled && isReservedGroup(group, declarer.domain)) return [`${title}: the group is reserved for the platform`];
     if (!declarer.bundled && other !== undefined) return [`${title}: the group belongs to ${other.plugin === 'platform' ? 'the platform' : `the plugin ${other.plugin}`}`];
     const isGenerated = owners.some(({ plurals }) => plurals.has(resource)) && isGeneratedPath(method, rest);
-    return isGenerated ? [`${title}: is a generated API, which no route can replace`] : [];
+    return isGenerated ? [`${title}: is a generated API; a route cannot replace it`] : [];
   });
 }
 

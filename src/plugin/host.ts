@@ -131,7 +131,7 @@ export class PluginHost {
     this.#folders.follow();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
     await this.settled();
-    for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names a plugin that is not there', { name });
+    for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
 
   /** The plugins that have not come to rest, and what each is doing. */
@@ -256,7 +256,7 @@ export class PluginHost {
         this.#place(plugin);
         await this.#step.settle(plugin);
       } catch (error) {
-        this.#dependencies.log.error('a plugin could not be settled', { plugin: plugin.name, error: describe(error) });
+        this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
         // Once more at once, so that it is told as failed; what throws even then is left alone for a while.
         if (hasThrown) this.#step.settleLater(plugin);
         else {

@@ -98,7 +98,7 @@ export class Incarnation {
         if (unindexed.count > 0) this.unindexed.set(type.key, unindexed);
       }
     } catch (error) {
-      return { reason: 'IndexesFailed', message: `its indexes could not be built: ${describe(error)}` };
+      return { reason: 'IndexesFailed', message: `could not build its indexes: ${describe(error)}` };
     }
     this.areIndexesBuilt = true;
     return undefined;
@@ -150,7 +150,7 @@ export class Incarnation {
         resolve();
       });
       Promise.resolve().then(stop).catch((error: unknown) => {
-        log.error('a plugin failed while it stopped', { plugin, error: describe(error) });
+        log.error('a plugin failed to stop', { plugin, error: describe(error) });
       }).finally(() => {
         timer.cancel();
         resolve();

@@ -72,7 +72,7 @@ export class Installer {
   async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
-      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a folder of plugins: what lies there cannot be installed as well, and is changed there`);
+      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a plugin folder: change its files there instead of installing it`);
       const stored = this.#stored(name);
       if (stored !== undefined) return conflict(presentWords(name, parseObject(stored.bytes)));
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
@@ -88,7 +88,7 @@ export class Installer {
     const { uid } = metadata;
     const present = packageOf(object);
     if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
-    if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed: its files lie in a folder of plugins and are changed there` : presentWords(name, object));
+    if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed from a package: change its files in its plugin folder` : presentWords(name, object));
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
     return this.#staged(archive, async (staged, { manifest, loaded }) => this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } }), name);
   }
@@ -164,7 +164,7 @@ export class Installer {
     ]);
     timeUp.abort();
     const plugin = this.#stored(name);
-    return plugin === undefined ? refused('not-found', `the plugin ${name} was removed meanwhile`) : { ok: true, name, plugin };
+    return plugin === undefined ? refused('not-found', `the plugin ${name} has been removed`) : { ok: true, name, plugin };
   }
 
   async #reported(name: string, signal: AbortSignal): Promise<void> {
@@ -200,8 +200,8 @@ export class Installer {
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return `the plugin ${name} is being uninstalled`;
-  if (packageOf(object) !== undefined) return `the plugin ${name} is there already: "ledgerplane plugin upgrade ${name} <file>" puts another version in its place`;
-  return `the plugin ${name} was not installed, and its folder is gone: put the folder back, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
+  if (packageOf(object) !== undefined) return `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" replaces it with another version`;
+  return `the plugin ${name} was not installed from a package, and its folder is missing: restore the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
 }
 
 function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Refused {

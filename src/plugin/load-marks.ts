@@ -51,7 +51,7 @@ export class LoadMarks {
     try {
       rmSync(this.#pathOf(plugin), { force: true });
     } catch (error) {
-      this.#log.warn('the mark of a plugin that has loaded cannot be removed', { plugin, error: String(error) });
+      this.#log.warn('cannot remove the load mark of a plugin', { plugin, error: String(error) });
     }
   }
 
@@ -80,7 +80,7 @@ export class LoadMarks {
       writeFileSync(draft, JSON.stringify(mark), { mode: 0o600 });
       renameSync(draft, this.#pathOf(plugin));
     } catch (error) {
-      this.#log.warn('a plugin loads without a mark: the mark cannot be written', { plugin, error: String(error) });
+      this.#log.warn('loading a plugin without a load mark: cannot write the mark', { plugin, error: String(error) });
     }
   }
 
@@ -107,7 +107,7 @@ function isStrings(value: JsonValue | undefined): value is readonly string[] {
 }
 
 function unfinished(plugin: string, count: number): Failure {
-  const message = `the server ended ${String(count)} times while it loaded these files, so it does not load them again: `
-    + `put other files in place, or try once more with "ledgerplane plugin enable ${plugin}"`;
+  const message = `the server ended ${String(count)} times while loading these files and does not load them again: `
+    + `replace the files, or retry with "ledgerplane plugin enable ${plugin}"`;
   return { reason: 'LoadUnfinished', message };
 }

@@ -63,7 +63,7 @@ export function describe(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {
-    return 'it threw what cannot be shown';
+    return 'it threw a value that cannot be printed';
   }
 }
 

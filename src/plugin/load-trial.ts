@@ -37,7 +37,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
 
 const late: Failure = {
   reason: 'StartTimeout',
-  message: `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits for something that does not come`,
+  message: `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits for an event that does not occur`,
 };
 
 /** V8 aborts a process whose heap is exhausted. */

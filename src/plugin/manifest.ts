@@ -85,7 +85,7 @@ function identityProblems(document: JsonObject, domain: string): readonly string
   const name = isObject(metadata) ? metadata['name'] : undefined;
   const problem = typeof name === 'string' ? nameProblem(name) : 'must be a string';
   if (problem !== undefined) problems.push(`metadata.name: ${problem}, is ${shortJson(name)}`);
-  if (name === platformName) problems.push(`metadata.name: ${platformName} is what the platform's own types and roles are known by`);
+  if (name === platformName) problems.push(`metadata.name: ${platformName} is reserved for the types and roles of the platform`);
   return problems;
 }
 
@@ -95,7 +95,7 @@ const specRules: readonly (readonly [string, (value: JsonValue) => boolean, stri
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
   ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
   ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
-  ['package', () => false, 'is set by installing: leave it out'],
+  ['package', () => false, 'is set by the installation: omit it'],
   ['pluginDependencies', (value) => isObject(value) && Object.keys(value).every((name) => nameProblem(name) === undefined) && Object.values(value).every(isRange),
     'must hold a range of versions like ">=1.0.0" or "*" by plugin name'],
 ];
@@ -104,7 +104,7 @@ function specProblems(document: JsonObject): readonly string[] {
   const { spec } = document;
   if (!isObject(spec)) {
     const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
-    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; is it what stands there as ${JSON.stringify(near)}?`}`];
+    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; is ${JSON.stringify(near)} meant to be it?`}`];
   }
   const broken = specRules.filter(([member, holds]) => {
     const value = spec[member];

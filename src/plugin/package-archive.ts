@@ -19,7 +19,7 @@ export type Unpacking =
  * the caller's to remove. Nothing is ever written outside of it.
  */
 export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
-  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this one ${String(archive.length)}` };
+  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this one has ${String(archive.length)}` };
   const contents = new PackageContents();
   const entries = entriesOf(archive, contents);
   if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };

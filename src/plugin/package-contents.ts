@@ -57,7 +57,7 @@ export class PackageContents {
       this.#taken.set(folded, { path, kind, isImplied });
       return;
     }
-    if (there.path !== path) throw new ArchiveRefused(`${shown(name)} and ${shown(there.path)} are one path where case or form of letters does not count`);
+    if (there.path !== path) throw new ArchiveRefused(`${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore case or Unicode normalization`);
     if (there.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
     if (isImplied) return;
     if (!there.isImplied) throw new ArchiveRefused(`${shown(name)} is in the archive twice`);
@@ -94,7 +94,7 @@ function pathProblem(name: string): string | undefined {
   if (name === '') return 'is an entry without a name';
   if (name.includes('\0')) return 'holds NUL';
   // U+FFFD stands for bytes that are no UTF-8: two names could become one.
-  if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'holds what is no text';
+  if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'is not valid text';
   if (name.includes('\\')) return 'holds a backslash';
   if (name.startsWith('/')) return 'is an absolute path';
   if (/^[A-Za-z]:/u.test(name)) return 'begins with a drive letter';

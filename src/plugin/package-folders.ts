@@ -72,7 +72,7 @@ export class PackageFolders {
   }
 
   #pathOf(digest: string): string {
-    if (!digestName.test(digest)) throw new RangeError(`${JSON.stringify(digest)} is no digest`);
+    if (!digestName.test(digest)) throw new RangeError(`${JSON.stringify(digest)} is not a digest`);
     return join(this.#root, digest);
   }
 }

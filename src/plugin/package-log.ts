@@ -48,7 +48,7 @@ export class PackageLog {
 
   /** The archive, verified by its digest. What is not whole yet is looked for again: another node may just have written it. */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
-    if (bytes > packageBytesMax) throw new PackageUnreadableError(`the package ${digest} is said to have ${String(bytes)} bytes, one has at most ${String(packageBytesMax)}`);
+    if (bytes > packageBytesMax) throw new PackageUnreadableError(`the package ${digest} declares ${String(bytes)} bytes; the limit is ${String(packageBytesMax)}`);
     const chunks: Buffer[] = [];
     const count = Math.ceil(bytes / packageChunkBytes);
     for (let lookUps = 0; chunks.length < count; lookUps += 1) {
@@ -58,7 +58,7 @@ export class PackageLog {
       await this.#readInto(chunks, { digest, count });
     }
     const archive = Buffer.concat(chunks);
-    if (archive.length !== bytes || refOf(archive).digest !== digest) throw new PackageUnreadableError(`what the event log holds as the package ${digest} is another one`);
+    if (archive.length !== bytes || refOf(archive).digest !== digest) throw new PackageUnreadableError(`the content of the package ${digest} in the event log does not match its digest`);
     return archive;
   }
 
@@ -68,7 +68,7 @@ export class PackageLog {
       for (const recorded of page) {
         decodeMetadata(recorded);
         const { event } = decodeEvent(recorded);
-        if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count) throw new PackageUnreadableError(`the event log holds something else in the place of the package ${digest}`);
+        if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count) throw new PackageUnreadableError(`the event log has unexpected events in the stream of the package ${digest}`);
         chunks.push(Buffer.from(event.data, 'base64'));
       }
       if (page.length === 0 || chunks.length === count) return;

@@ -64,7 +64,7 @@ class TarReader {
     this.#parser.on('error', (error: Error) => { this.#problem ??= error; });
     this.#parser.on('entry', (entry: ReadEntry) => { this.#take(entry); });
     this.#parser.on('eof', () => { this.#isEnded = true; });
-    this.#parser.on('ignoredEntry', (entry: ReadEntry) => { this.#problem ??= new ArchiveRefused(`${shown(entry.path)} is of a kind that is not read here (${entry.type})`); });
+    this.#parser.on('ignoredEntry', (entry: ReadEntry) => { this.#problem ??= new ArchiveRefused(`${shown(entry.path)} has an unsupported type (${entry.type})`); });
   }
 
   write(chunk: Buffer): readonly Unpacked[] {
@@ -72,14 +72,14 @@ class TarReader {
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
     // The library would unpack what is compressed once more, and bounded by nothing.
-    if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic) throw new ArchiveRefused('what was gzipped is no tarball');
+    if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic) throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
     this.#head = undefined;
     return this.#parse(head);
   }
 
   end(): readonly Unpacked[] {
-    if (this.#head !== undefined) throw new ArchiveRefused('what was gzipped is no tarball');
+    if (this.#head !== undefined) throw new ArchiveRefused('the gzipped content is not a tarball');
     this.#parser.end();
     return this.#taken();
   }
@@ -108,7 +108,7 @@ class TarReader {
     entry.on('data', (chunk: Buffer) => { chunks.push(chunk); });
     entry.on('end', () => {
       const bytes = Buffer.concat(chunks);
-      if (bytes.length !== size) this.#problem ??= new ArchiveRefused(`${shown(entry.path)} has another size than it says`);
+      if (bytes.length !== size) this.#problem ??= new ArchiveRefused(`${shown(entry.path)} does not have its declared size`);
       this.#ready.push({ names, bytes: entry.type === 'Directory' ? undefined : bytes });
     });
   }
@@ -117,7 +117,7 @@ class TarReader {
     if (this.#problem !== undefined) return undefined;
     try {
       const kind = kinds.get(entry.type);
-      if (kind === undefined) throw new ArchiveRefused(`${shown(entry.path)} is ${refusedKinds.get(entry.type) ?? `of a kind that is not read here (${entry.type})`}`);
+      if (kind === undefined) throw new ArchiveRefused(`${shown(entry.path)} is ${refusedKinds.get(entry.type) ?? `of an unsupported type (${entry.type})`}`);
       return this.#contents.admit(entry.path, kind, entry.size);
     } catch (error) {
       this.#problem = error instanceof Error ? error : new Error(String(error));

@@ -38,7 +38,7 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
 function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   const { generalPurposeBitFlag, compressionMethod, versionMadeBy, externalFileAttributes } = entry;
   if ((generalPurposeBitFlag & encryptedFlags) !== 0) return 'is encrypted';
-  if (!readMethods.has(compressionMethod)) return `is compressed by a method that is not read here (${String(compressionMethod)})`;
+  if (!readMethods.has(compressionMethod)) return `uses an unsupported compression method (${String(compressionMethod)})`;
   const kind = unixHosts.has(versionMadeBy >>> 8) ? (externalFileAttributes >>> 16) & kindMask : 0;
   if (kind === 0o120000) return 'is a symbolic link';
   if (!plainKinds.has(kind)) return 'is neither a file nor a folder';

@@ -17,7 +17,7 @@ export function dependencyVerdict(plugin: HostedPlugin, find: (name: string) => 
 }
 
 function verdictOf(name: string, range: string, dependency: HostedPlugin | undefined): DependencyVerdict {
-  if (dependency === undefined) return failed('DependencyMissing', `it needs the plugin ${name}, which is not there`);
+  if (dependency === undefined) return failed('DependencyMissing', `it needs the plugin ${name}, which does not exist`);
   const { state, isLeaving, running, isDirty, version } = dependency;
   const isOnItsWay = running !== undefined || isDirty || isLeaving || state === 'discovered' || state === 'not-started' || state === 'stopping';
   const isServing = state === 'started' && !isLeaving;

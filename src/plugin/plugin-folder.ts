@@ -66,7 +66,7 @@ export async function mainPath(folder: PluginFolder, main: string): Promise<{ re
   if (real === undefined) return { ok: false, problem: `spec.main ${JSON.stringify(main)} does not exist` };
   if (real !== path) return { ok: false, problem: `spec.main ${JSON.stringify(main)} is reached through a link, which is refused` };
   const isFile = await stat(path).then((entry) => entry.isFile(), () => false);
-  return isFile ? { ok: true, path } : { ok: false, problem: `spec.main ${JSON.stringify(main)} is no file` };
+  return isFile ? { ok: true, path } : { ok: false, problem: `spec.main ${JSON.stringify(main)} is not a file` };
 }
 
 async function readBounded(path: string, bytesMax: number): Promise<FileText> {
@@ -79,7 +79,7 @@ async function readBounded(path: string, bytesMax: number): Promise<FileText> {
   }
   try {
     const { size, isFile } = await file.stat().then((entry) => ({ size: entry.size, isFile: entry.isFile() }));
-    if (!isFile) return { ok: false, problem: 'is no file' };
+    if (!isFile) return { ok: false, problem: 'is not a file' };
     if (size > bytesMax) return { ok: false, problem: `must be at most ${String(bytesMax)} bytes, is ${String(size)}` };
     return { ok: true, text: await file.readFile('utf8') };
   } finally {

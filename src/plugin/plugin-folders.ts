@@ -77,7 +77,7 @@ export class PluginFolders {
       entry.digest = await entry.watch.open(entry.folder.bundled ? 'once' : 'follow');
       entry.declared = await this.#declaredName(entry);
       entry.counts = entry.digest !== undefined;
-      if (!entry.counts) this.#dependencies.log.warn('a folder of plugins holds a folder without a plugin.yaml, which is left alone until there is one', { folder: entry.folder.path });
+      if (!entry.counts) this.#dependencies.log.warn('ignoring a directory without plugin.yaml in a plugin folder', { folder: entry.folder.path });
     }));
     this.#nameAll();
   }
@@ -142,7 +142,7 @@ export class PluginFolders {
       this.#unreadable.delete(root);
       return found;
     } catch (error) {
-      if (!this.#unreadable.has(root)) this.#dependencies.log.error('a folder of plugins cannot be read', { root, error: String(error) });
+      if (!this.#unreadable.has(root)) this.#dependencies.log.error('cannot read a plugin folder', { root, error: String(error) });
       this.#unreadable.add(root);
       return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? [] : undefined;
     }
@@ -197,13 +197,13 @@ export class PluginFolders {
     this.#names = new Map([...names].map(([name, named]) => [name, { ...named, digest: named.of.digest }]));
     this.#unnamed = unnamed;
     for (const { of: { folder, declared }, twin } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
-      this.#dependencies.log.error('a folder holds no plugin that can be named', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin }) });
+      this.#dependencies.log.error('a directory in a plugin folder has no valid plugin name', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin }) });
     }
   }
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#dependencies.log.error('folders of plugins could not be looked up', { error: describe(error) });
+      this.#dependencies.log.error('could not scan the plugin folders', { error: describe(error) });
     });
     return this.#work;
   }

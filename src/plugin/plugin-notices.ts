@@ -20,9 +20,9 @@ export function noticesOf({ incarnation, kept, troubles, placeOf }: Running): re
 function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>, placeOf: Running['placeOf']): readonly Notice[] {
   const notices: Notice[] = [];
   const ignored = definition.ignoredControllers.map((path) => JSON.stringify(path));
-  if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `never served, as they have no apiVersion: ${ignored.join(', ')}` });
+  if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `not served because they have no apiVersion: ${ignored.join(', ')}` });
   if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
-    notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml says ${version}, which counts, and package.json ${JSON.stringify(packageVersion)}` });
+    notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml has the version ${version}, which is used, but package.json has ${JSON.stringify(packageVersion)}` });
   }
   const missing = [...unindexed].map(([type, { count, first, problem = '', trace = '' }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`);
   if (missing.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
@@ -31,7 +31,7 @@ function loadedNotices({ is: { manifest: { version }, loaded: { definition, pack
 
 function keptNotices(kept: KeptChanges): readonly Notice[] {
   const changed = [...kept].filter(([, changes]) => changes.length > 0).map(([object, changes]) => `${object}: ${changes.join(', ')}`);
-  return changed.length === 0 ? [] : [{ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by people and by the plugin, people's values stand: ${changed.join('; ')}` }];
+  return changed.length === 0 ? [] : [{ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by users and by the plugin; the users' values are kept: ${changed.join('; ')}` }];
 }
 
 function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {

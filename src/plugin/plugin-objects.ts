@@ -119,7 +119,7 @@ export class PluginObjects {
   /** One that has gone meanwhile needs none of this any more. */
   #isDone(name: string, outcome: WriteOutcome): boolean {
     if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
-    this.#log.error('a Plugin object could not be written', { plugin: name, detail: rejectionText(outcome.rejection) });
+    this.#log.error('could not write a Plugin object', { plugin: name, detail: rejectionText(outcome.rejection) });
     return false;
   }
 

@@ -10,7 +10,7 @@ export type PluginSourceDependencies = { readonly domain: string; readonly packa
 /** Finds the files a plugin is made of now, and reads its manifest where they are others than before. */
 export async function refreshFiles(plugin: HostedPlugin, ref: PackageRef | undefined, dependencies: PluginSourceDependencies): Promise<Failure | undefined> {
   const failure = await findFiles(plugin, ref, dependencies);
-  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'no folder of plugins holds it' : 'there is no plugin.yaml in its folder' };
+  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'it is in no plugin folder' : 'there is no plugin.yaml in its folder' };
   if (plugin.manifestDigest === plugin.files.digest) return undefined;
   const file = await readManifest(plugin.files.folder);
   const decoded = file.ok ? decodeManifest(file.text, dependencies.domain) : { ok: false as const, problems: [file.problem] };

@@ -31,13 +31,13 @@ export type PluginReport = {
 };
 
 const ready: Readonly<Record<PluginPhase, { readonly status: string; readonly reason: string; readonly message: string }>> = {
-  'discovered': { status: 'False', reason: 'Discovered', message: 'it is known and nothing of it has been read yet' },
+  'discovered': { status: 'False', reason: 'Discovered', message: 'it is known but not read yet' },
   'not-started': { status: 'False', reason: 'Starting', message: 'its indexes are being built and its objects applied' },
   'started': { status: 'True', reason: 'Started', message: 'its types and routes are served' },
-  'stopping': { status: 'False', reason: 'Stopping', message: 'what it has registered is being taken back' },
+  'stopping': { status: 'False', reason: 'Stopping', message: 'its registrations are being removed' },
   'stopped': { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
-  'failed': { status: 'False', reason: 'Failed', message: 'it could not be started' },
-  'uninstalling': { status: 'False', reason: 'Uninstalling', message: 'what it declared is being removed' },
+  'failed': { status: 'False', reason: 'Failed', message: 'it failed to start' },
+  'uninstalling': { status: 'False', reason: 'Uninstalling', message: 'its declarations are being removed' },
 };
 
 /** The status as a merge patch: members of it that are nobody's here stay. */

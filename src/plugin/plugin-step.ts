@@ -137,8 +137,8 @@ export class PluginStep {
       plugin.kept = new Map([['Plugin', applied.kept]]);
       return;
     }
-    log.error('a Plugin object could not be written', { plugin: plugin.name, detail: applied.detail });
-    this.fail(plugin, { reason: 'PluginObjectRefused', message: `its Plugin object could not be written: ${applied.detail}` });
+    log.error('could not write a Plugin object', { plugin: plugin.name, detail: applied.detail });
+    this.fail(plugin, { reason: 'PluginObjectRefused', message: `could not write its Plugin object: ${applied.detail}` });
   }
 
   #wanted(plugin: HostedPlugin): Wanted {
@@ -278,7 +278,7 @@ export class PluginStep {
       log.info('plugin uninstalled', { plugin: plugin.name });
       return false;
     }
-    plugin.failure = { reason: 'NotRemoved', message: `what it left could not be removed, and is tried again: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
+    plugin.failure = { reason: 'NotRemoved', message: `could not remove its remains; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
     this.settleLater(plugin);
     return false;
   }

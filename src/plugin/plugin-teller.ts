@@ -42,7 +42,7 @@ export class PluginTeller {
     const { clock, log } = this.#dependencies;
     let told = Promise.resolve();
     const tell = (): void => {
-      told = told.then(async () => this.tell(plugin)).catch((error: unknown) => { log.error('how a plugin stands could not be told', { plugin: plugin.name, error: describe(error) }); });
+      told = told.then(async () => this.tell(plugin)).catch((error: unknown) => { log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) }); });
       timer = clock.after(progressToldMs, tell);
     };
     let timer = clock.after(slowStepMs, tell);

@@ -64,7 +64,7 @@ const specSchema = {
     deleteData: { type: 'boolean', description: 'When it is deleted, the objects of its types are removed as well.' },
     main: { type: 'string', description: 'The ES module, relative to the plugin\'s folder.' },
     package: {
-      description: 'The package its files come from; set by installing. Absent: they lie in a folder of plugins.',
+      description: 'The package with its files, set by the installation. Absent for a plugin in a plugin folder.',
       type: 'object', required: ['digest', 'bytes'], additionalProperties: false,
       properties: {
         digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' },
@@ -79,10 +79,10 @@ const statusSchema = {
   properties: {
     phase: { enum: [...lifeStates] },
     version: { type: 'string', description: 'The version that runs.' },
-    observedGeneration: { type: 'integer', description: 'The metadata.generation that this status is about.' },
-    progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of its indexes that are built.' },
+    observedGeneration: { type: 'integer', description: 'The metadata.generation that this status describes.' },
+    progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Progress of its index builds, in percent.' },
     applied: {
-      description: 'The objects that it made from its files: what a later version no longer declares, and an uninstall, removes.',
+      description: 'The objects created from its files; removed when a later version no longer declares them, or at uninstallation.',
       type: 'array',
       items: {
         type: 'object', required: ['apiVersion', 'kind', 'names'],
@@ -90,7 +90,7 @@ const statusSchema = {
       },
     },
     types: {
-      description: 'The types it has had: whose objects spec.deleteData removes.',
+      description: 'The types it has declared; spec.deleteData removes their objects.',
       type: 'array',
       items: {
         type: 'object', required: ['group', 'version', 'kind', 'singular', 'plural'],

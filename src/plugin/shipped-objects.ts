@@ -39,7 +39,7 @@ export function decodeShippedObjects(files: readonly { readonly path: string; re
         continue;
       }
       const key = `${decoded.apiVersion} ${decoded.kind} ${decoded.name}`;
-      if (objects.has(key)) problems.push(`${at}: ${decoded.kind} ${decoded.name} is shipped twice`);
+      if (objects.has(key)) problems.push(`${at}: ${decoded.kind} ${decoded.name} is declared twice in the shipped objects`);
       objects.set(key, decoded);
     }
   }

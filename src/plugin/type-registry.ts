@@ -53,7 +53,7 @@ export class TypeRegistry {
     for (const [group, returning] of this.#returning) if (returning === plugin) this.#returning.delete(group);
   }
 
-  /** The plugin of this group, if it is being loaded anew. */
+  /** The plugin of this group, if it is being reloaded. */
   returning(group: string): string | undefined {
     return this.#returning.get(group);
   }

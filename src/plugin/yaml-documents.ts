@@ -21,7 +21,7 @@ export function yamlDocuments(text: string, domain: string): YamlDocuments {
       if (problem !== undefined) return { ok: false, problem: firstLine(problem.message) };
       const value: unknown = document.toJS({ maxAliasCount: yamlAliasesMax });
       if (value === null || value === undefined) continue;
-      if (!isJson(value, jsonDepthMax)) return { ok: false, problem: 'holds what JSON cannot say, or nests too deeply' };
+      if (!isJson(value, jsonDepthMax)) return { ok: false, problem: 'contains values that JSON cannot represent, or nests too deeply' };
       values.push(value);
     }
   } catch (error) {

@@ -40,8 +40,8 @@ export function draftOf(body: Members): Draft {
   const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
   if (metadata !== undefined && !isMembers(metadata)) broken('/metadata', 'must be an object');
   const meta = isMembers(metadata) ? metadata : {};
-  for (const member of Object.keys(members)) if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would stand before apiVersion');
-  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '') broken('/metadata/namespace', 'must not be set: objects here belong to no namespace');
+  for (const member of Object.keys(members)) if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would come before apiVersion');
+  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '') broken('/metadata/namespace', 'must not be set: objects have no namespace');
   const unknown = Object.keys(meta).filter((member) => !known.has(member) && !dropped.has(member)).map((member) => `/metadata/${token(member)}`);
   return {
     apiVersion: text(body, 'apiVersion', broken, ''),

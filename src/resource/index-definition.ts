@@ -69,7 +69,7 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
   const seen = new Set<string>();
   const decoded = Array.from(raw, (spec, place) => decodeSpec(spec, `indexes[${String(place)}]`, problems)).filter((spec) => spec !== undefined);
   for (const { name } of decoded) {
-    if (reservedNames.has(name)) problems.push(`index ${JSON.stringify(name)}: is there by default and must not be declared`);
+    if (reservedNames.has(name)) problems.push(`index ${JSON.stringify(name)}: is a default index and must not be declared`);
     else if (seen.has(name)) problems.push(`index ${JSON.stringify(name)}: is declared twice`);
     seen.add(name);
   }
@@ -91,7 +91,7 @@ export function fingerprintOf(specs: readonly IndexSpec[]): string {
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);
-  if (created === undefined) throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is no timestamp`);
+  if (created === undefined) throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is not a timestamp`);
   return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
 }
 
@@ -228,7 +228,7 @@ function messageOf(error: unknown): string {
     return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
   } catch {
     // What a plugin throws may throw again when it is looked at.
-    return 'an error that cannot be read';
+    return 'an error that cannot be printed';
   }
 }
 

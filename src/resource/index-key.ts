@@ -61,7 +61,7 @@ export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, problem: `cannot index ${String(value)}` };
   if (typeof value === 'string' && isTooLong(value)) return { ok: false, problem: `must hold at most ${String(indexValueBytesMax)} bytes, holds ${String(Buffer.byteLength(value))}` };
   const key = type === 'string' ? stringKey(String(value)) : typeof value === 'string' ? keyOfText(type, value) : keyOfPlain(type, value);
-  return key === undefined ? { ok: false, problem: `${shown(value)} is no ${type}` } : { ok: true, key };
+  return key === undefined ? { ok: false, problem: `${shown(value)} is not a valid ${type}` } : { ok: true, key };
 }
 
 /** A key as people write the value. */

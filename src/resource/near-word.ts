@@ -2,7 +2,7 @@
 export function otherWords(word: string, known: readonly string[]): string {
   const near = nearWord(word, known);
   if (near !== undefined) return `; is ${JSON.stringify(near)} meant?`;
-  return known.length === 0 || known.length > listedMax ? '' : `; there are ${known.join(', ')}`;
+  return known.length === 0 || known.length > listedMax ? '' : `; known: ${known.join(', ')}`;
 }
 
 /** More words than this are no help. */

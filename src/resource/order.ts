@@ -84,7 +84,7 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
 }
 
 function noIndex(field: string, indexes: readonly IndexDefinition[]): string {
-  return `${JSON.stringify(shown(field))} has no index; indexed are ${indexes.map((each) => each.name).join(', ')}`;
+  return `${JSON.stringify(shown(field))} has no index; the indexed fields are ${indexes.map((each) => each.name).join(', ')}`;
 }
 
 /** A field as shown: what a stranger sends is not repeated at length. */

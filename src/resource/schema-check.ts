@@ -45,7 +45,7 @@ function plainCopy(input: unknown): Schema | string {
   let text: string;
   try {
     text = JSON.stringify(input, (member, value: unknown) => {
-      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot say`);
+      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot represent`);
       return value;
     });
   } catch (error) {
@@ -102,7 +102,7 @@ function problemOf(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'u');
   } catch (error) {
-    return `is no regular expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`;
   }
   return patternProblem(pattern);
 }

@@ -18,9 +18,9 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
   const unknown = Object.keys(schema).filter((keyword) => !keyword.startsWith('x-') && keywords[keyword] === undefined);
-  const problems = unknown.map((keyword) => `${at}${keyword}: is no keyword of JSON Schema${otherWords(keyword, Object.keys(keywords))}`);
+  const problems = unknown.map((keyword) => `${at}${keyword}: is not a keyword of JSON Schema${otherWords(keyword, Object.keys(keywords))}`);
   const { format } = schema;
-  if (typeof format === 'string' && ajv.formats[format] === undefined) problems.push(`${at}format: ${JSON.stringify(format)} is no format that is known${otherWords(format, Object.keys(ajv.formats))}`);
+  if (typeof format === 'string' && ajv.formats[format] === undefined) problems.push(`${at}format: ${JSON.stringify(format)} is not a known format${otherWords(format, Object.keys(ajv.formats))}`);
   return problems;
 }
 
@@ -29,7 +29,7 @@ function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly
   if (typeof $ref !== 'string' || !$ref.startsWith('#/') || valueAt(root, decodeURIComponent($ref.slice(1))) !== undefined) return [];
   const parent = $ref.slice(1, $ref.lastIndexOf('/'));
   const beside = valueAt(root, parent);
-  return [`${at}$ref: ${JSON.stringify($ref)} leads to nothing in the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`];
+  return [`${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`];
 }
 
 function found(root: unknown, pointer: string): string {

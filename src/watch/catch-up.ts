@@ -93,7 +93,7 @@ export class Replay {
   /** The present objects, all as they are at one position, where the watch goes on. */
   async state(signal: AbortSignal): Promise<void> {
     const place = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
-    if (place === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was given up');
+    if (place === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
     if (place === undefined) throw new SnapshotsExhaustedError(this.#source.reader.snapshots.held);
     try {
       await this.#state();
@@ -157,7 +157,7 @@ export class Replay {
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
     // A read that was given up has not come to its end.
-    if (isGivenUp(signal)) throw new LogSilentError('the event log ceased to answer');
+    if (isGivenUp(signal)) throw new LogSilentError('the event log stopped answering');
     this.#flush(until);
   }
 

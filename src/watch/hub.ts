@@ -170,7 +170,7 @@ export class WatchHub {
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);
-    watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'the past could not be read' });
+    watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'could not read past events' });
   }
 
   #forget(watcher: Watcher): void {

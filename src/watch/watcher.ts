@@ -33,9 +33,9 @@ export type WatcherOptions = {
   readonly onClosed: (watcher: Watcher) => void;
 };
 
-const rightsLost: Ending = { reason: 'rights-lost', detail: 'this watch is not allowed any more' };
+const rightsLost: Ending = { reason: 'rights-lost', detail: 'this watch is no longer allowed' };
 const crowdedOut: Ending = {
-  reason: 'too-slow', detail: 'watches together hold too much that was not read; resume from the last resourceVersion',
+  reason: 'too-slow', detail: 'the unread data of all watches exceeds its limit; resume from the last resourceVersion',
 };
 
 /**
@@ -114,7 +114,7 @@ export class Watcher implements Reviewed {
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
     const { unreadBytes } = this.outbox;
     if (unreadBytes > this.#unreadBytesMax) {
-      this.end({ reason: 'too-slow', detail: `${String(unreadBytes)} bytes were not read; resume from the last resourceVersion` });
+      this.end({ reason: 'too-slow', detail: `${String(unreadBytes)} bytes are unread; resume from the last resourceVersion` });
       return;
     }
     this.#send(frames, now);
@@ -189,9 +189,9 @@ export class Watcher implements Reviewed {
 
   #overdue(now: number): Ending | undefined {
     if (now >= this.#endsAt) return { reason: 'timed-out', detail: 'timeoutSeconds have passed' };
-    if (this.sink.isUnresponsive(now)) return { reason: 'unresponsive', detail: 'pings were not answered' };
+    if (this.sink.isUnresponsive(now)) return { reason: 'unresponsive', detail: 'the client does not answer pings' };
     if (this.#stalledAt !== undefined && now - this.#stalledAt >= watchCatchUpStallMs) {
-      return { reason: 'too-slow', detail: 'what was sent was not read; resume from the last resourceVersion' };
+      return { reason: 'too-slow', detail: 'the client does not read; resume from the last resourceVersion' };
     }
     return undefined;
   }

@@ -49,7 +49,7 @@ export class Admission {
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
     if (left > 0 && (kind === 'trusted' || writesInFlight < left)) return undefined;
-    return tooMany('too many writes are waiting for the log');
+    return tooMany('too many writes are queued for the log');
   }
 }
 
@@ -74,7 +74,7 @@ export class Admitted {
     this.#held.release(this.writer, this.#bytesHeld);
     const isHeld = this.#held.hold(this.writer, bytes);
     this.#bytesHeld = isHeld ? bytes : 0;
-    return isHeld ? undefined : tooMany('too many bytes of writes are waiting for the log');
+    return isHeld ? undefined : tooMany('too many bytes of writes are queued for the log');
   }
 
   /** Room for the object's events, and, if they are to be appended, their bytes of what may still be added to the log. */
@@ -145,5 +145,5 @@ function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: C
 }
 
 function tooFast(what: string, seconds: number): Refusal {
-  return tooMany(`a user may do ${what} a second, and ten times that at once: try again in ${String(seconds)} s`, seconds);
+  return tooMany(`the limit for a user is ${what} a second, with bursts of ten times that: try again in ${String(seconds)} s`, seconds);
 }

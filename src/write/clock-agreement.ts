@@ -30,6 +30,6 @@ export class ClockAgreement {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;
     const seconds = `${String(Math.round(Math.abs(aheadMs) / 1_000))} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-    return `the clock of this server is ${seconds} the event log's: it writes nothing until its clock is set right`;
+    return `the clock of this server is ${seconds} the event log's: it accepts no writes until its clock is corrected`;
   }
 }

@@ -12,7 +12,7 @@ import type { WriteRules } from '../write-rules.ts';
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
-  return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached; the write may land later, once', retryAfterSeconds: 1 } };
+  return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unreachable; the write may land later, once', retryAfterSeconds: 1 } };
 }
 
 /** Its clock is wrong: nothing was written. */
@@ -25,12 +25,12 @@ export function tooMany(detail: string, retryAfterSeconds = 1): Refusal {
 }
 
 export function tooManyHashes(retryAfterSeconds: number): Refusal {
-  return tooMany('too many passwords are being hashed: nothing was written', retryAfterSeconds);
+  return tooMany('too many password hashes are queued: nothing was written', retryAfterSeconds);
 }
 
 /** A disk that has less free than its reserve. */
 export function diskShort(): Refusal {
-  const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator makes room';
+  const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator frees space';
   return { ok: false, rejection: { reason: 'insufficient-storage', detail, retryAfterSeconds: diskRetryAfterSeconds } };
 }
 

@@ -80,6 +80,6 @@ t.test('a refusal names verb, resource and name as they were asked for', async (
   t.equal(reasonOf(access.user('jane'), 'DELETE', '/apis/g/v1/things/x'), 'things.g "x" is forbidden: User "jane" cannot delete resource "things" in API group "g"');
   t.equal(reasonOf(access.user('jane'), 'PUT', '/api/v1/users/x/status'), 'users "x" is forbidden: User "jane" cannot update resource "users/status" in API group ""');
   const confined: Subject = { kind: 'user', name: 'jane', credential: { kind: 'token', uid: 't', userUid: 'u', name: 'script', roles: [] } };
-  t.match(reasonOf(confined, 'GET', '/api/v1/users'), 'User "jane" with the token "script", which is confined to some roles, cannot list');
-  t.equal(reasonOf(visitor, 'POST', '/login'), 'forbidden: a visitor who is not logged in cannot create path "/login"');
+  t.match(reasonOf(confined, 'GET', '/api/v1/users'), 'User "jane" with the token "script", which is limited to some roles, cannot list');
+  t.equal(reasonOf(visitor, 'POST', '/login'), 'forbidden: an anonymous visitor cannot create path "/login"');
 });

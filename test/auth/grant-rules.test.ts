@@ -151,7 +151,7 @@ behaves('the super administrator role is touched by nobody', [
 test('what is refused says what is lacking', async (t) => {
   const access = await opened(t);
   const outcome = await access.as('rita').create(role('a', [rule('get', 'posts'), rule('delete', 'posts')]));
-  t.equal(outcome.ok ? '' : outcome.rejection.detail, 'roles "a" is forbidden: User "rita" cannot give what they do not hold: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["delete"]}');
+  t.equal(outcome.ok ? '' : outcome.rejection.detail, 'roles "a" is forbidden: User "rita" cannot grant permissions they do not have: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["delete"]}');
 });
 
 test('sessions are ended by who may, and made by nobody', async (t) => {

@@ -114,7 +114,7 @@ test('keys that cannot be had are no bad token', async (t) => {
     const asked = issuer.state.asked.length;
     t.match(await show(token), unavailable);
     t.equal(issuer.state.asked.length, asked, 'and it is left in peace');
-    t.match(problems, [/the identity provider's keys cannot be had: /u]);
+    t.match(problems, [/cannot fetch the keys of the identity provider: /u]);
     t.notOk(problems.join('').includes(token));
     issuer.state.fail = undefined;
     clock.advance(oidcRetryMs);

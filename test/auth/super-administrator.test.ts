@@ -51,21 +51,21 @@ test('ADMIN_PASSWORD is the first password, and another one later changes nothin
   await t.rejects(stat(file), { code: 'ENOENT' });
   t.strictSame(await start('given once'), { created: false, notices: [] });
   const later = await start('another');
-  t.match(later, { created: false, notices: [/ADMIN_PASSWORD counts at the first start only/u] });
+  t.match(later, { created: false, notices: [/ADMIN_PASSWORD applies at the first start only/u] });
   t.notOk(JSON.stringify(later).includes('another'));
   t.equal(await logsIn('given once'), true);
 });
 
-const dead: WriteOutcome = { ok: false, rejection: { reason: 'unavailable', detail: 'the event log cannot be reached', retryAfterSeconds: 1 } };
+const dead: WriteOutcome = { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unreachable', retryAfterSeconds: 1 } };
 
 test('a start that died between any two steps is made good by the next', async (t) => {
   const { accounts, file, start, logsIn, holders } = await given(t);
   await writeFile(file, 'stale\n', { mode: 0o644 });
   await writeFile(`${file}.new`, 'half', { mode: 0o644 });
-  await t.rejects(start(undefined, () => dead), { message: /the super administrator cannot be made/u });
+  await t.rejects(start(undefined, () => dead), { message: /cannot create the super administrator/u });
   t.not((await readFile(file, 'utf8')).trim(), 'stale', 'the file is written, the user is not made');
   t.equal((await stat(file)).mode & 0o777, 0o600);
-  await t.rejects(start(undefined, (type) => (type === accounts.roleBindings ? dead : undefined)), { message: /cannot be made/u });
+  await t.rejects(start(undefined, (type) => (type === accounts.roleBindings ? dead : undefined)), { message: /cannot create the super administrator/u });
   const password = (await readFile(file, 'utf8')).trim();
   t.strictSame(holders(), [], 'the user is made, the binding is not');
   t.match(await start(), { created: false });
@@ -78,7 +78,7 @@ test('where nobody holds the super role any more, the administrator is enabled a
   const { accounts, start, logsIn, holders } = await given(t);
   await start('given once');
   await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });
-  t.match(await start('other one'), { created: false, notices: [/counts at the first start only/u, /enabled the user "admin" again/u] });
+  t.match(await start('other one'), { created: false, notices: [/applies at the first start only/u, /enabled the user "admin" again/u] });
   t.strictSame(holders(), bound);
   await accounts.merge(accounts.roleBindings, 'admin-super-role', { subjects: [{ apiGroup: '', kind: 'User', name: 'jane' }] });
   t.strictSame(await start(), { created: false, notices: [] });
@@ -89,7 +89,7 @@ test('where nobody holds the super role any more, the administrator is enabled a
 test('an administrator without a password is given one', async (t) => {
   const { accounts, file, start, logsIn, holders } = await given(t);
   await accounts.create(accounts.users, 'admin', { spec: {} });
-  t.match(await start(), { created: false, notices: [/gave the user "admin" a password/u] });
+  t.match(await start(), { created: false, notices: [/set a password for the user "admin"/u] });
   t.equal(await logsIn((await readFile(file, 'utf8')).trim()), true);
   t.strictSame(holders(), bound);
 });
@@ -99,7 +99,7 @@ test('any other super administrator who can log in will do', async (t) => {
   await accounts.create(accounts.users, 'root', { spec: { password: 'a password of theirs' } });
   await accounts.create(accounts.roleBindings, 'root', { roleRef: { kind: 'Role', name: 'super-role' }, subjects: [{ kind: 'User', name: 'root' }] });
   t.strictSame(await start(), { created: false, notices: [] });
-  t.match(await start('given once'), { created: false, notices: [/counts at the first start only/u] });
+  t.match(await start('given once'), { created: false, notices: [/applies at the first start only/u] });
   t.equal(accounts.object(accounts.users, 'admin'), undefined);
 });
 
@@ -120,7 +120,7 @@ test('of two nodes that start at once one makes the administrator, and the other
 test('a password that no user may have is refused by what is wrong with it', async (t) => {
   const { start, holders } = await given(t);
   const refused = await start('tab\there').then(() => 'made', (error: unknown) => String(error));
-  t.match(refused, /the super administrator cannot be made/u);
+  t.match(refused, /cannot create the super administrator/u);
   t.notMatch(refused, /there$|tab.here/u);
   t.strictSame(holders(), []);
 });

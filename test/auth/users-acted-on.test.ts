@@ -103,5 +103,5 @@ test('the refusal says whom the writer cannot act on, and what they lack', async
   const access = await opened(t);
   const outcome = await access.as('mary').patch('users', 'walt', { spec: { disabled: true } });
   t.equal(outcome.ok ? '' : outcome.rejection.detail,
-    'users "walt" is forbidden: User "mary" cannot act on a user who may do more than they: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["create"]}');
+    'users "walt" is forbidden: User "mary" cannot act on a user with more permissions than their own: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["create"]}');
 });

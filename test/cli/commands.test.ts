@@ -72,7 +72,7 @@ t.test('on a terminal the passwords are asked for and never shown', async (t) =>
 t.test('token create prints the token alone', async (t) => {
   const { seen, run } = await standIn(t, () => ({ status: 201, body: { metadata: { name: 'token-x' }, status: { token: 'pat_made' } } }));
   const done = await run(['token', 'create', '--description', 'for tests', '--role', 'guest', '--expires', '2999-01-01T00:00:00Z']);
-  t.strictSame(done, { code: 0, out: 'pat_made\n', err: 'made the token "token-x", good until 2999-01-01T00:00:00.000Z; it is not shown again\n' });
+  t.strictSame(done, { code: 0, out: 'pat_made\n', err: 'created the token "token-x", valid until 2999-01-01T00:00:00.000Z; it is not shown again\n' });
   t.equal((await run(['token', 'create'])).out, 'pat_made\n');
   t.strictSame(seen.map(({ method, url, body }) => [method, url, body]), [
     ['POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { metadata: { generateName: 'token-' }, spec: { description: 'for tests', roles: ['guest'], expiresAt: '2999-01-01T00:00:00.000Z' } }],
@@ -134,7 +134,7 @@ t.test('can-i says yes or no, and which role decided', async (t) => {
     ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/metrics', verb: 'list' } } }],
   ]);
   const unsure = await run(['can-i', 'watch', 'posts']);
-  t.match(unsure, { code: 1, out: '', err: /without saying/u }, 'an answer without an answer is a failure, and not a no');
+  t.match(unsure, { code: 1, out: '', err: /does not say whether/u }, 'an answer without an answer is a failure, and not a no');
 });
 
 t.test('the administrator of this machine is the default', async (t) => {
@@ -145,10 +145,10 @@ t.test('the administrator of this machine is the default', async (t) => {
   t.equal((await run(['role', 'list'], { folder, variables: { PORT: new URL(url).port, ...anonymous, LEDGERPLANE_SERVER: '' } })).code, 0, 'HOST and PORT say where');
   const stale = await run(['role', 'list'], { folder, variables: { ...anonymous, DATA_DIR: 'other' } });
   t.equal(stale.code, 1);
-  t.match(stale.err, /^ledgerplane: credentials are not valid \(401 Unauthorized\)\nledgerplane: the password in .*other\/admin-password is no longer that of admin/u);
+  t.match(stale.err, /^ledgerplane: credentials are not valid \(401 Unauthorized\)\nledgerplane: the password in .*other\/admin-password is no longer the password of admin/u);
   t.equal(seen.length, 3);
   const own = await run(['user', 'passwd', 'admin'], { folder, variables: anonymous, input: 'new one\n' });
-  t.match(own, { code: 0, err: /counts no more/u });
+  t.match(own, { code: 0, err: /is no longer valid/u });
 
   for (const setting of [{ folder: t.testdir(), variables: anonymous }, { folder, variables: { ...anonymous, LEDGERPLANE_SERVER: 'http://ledger.example.com' } }]) {
     const nobody = await run(['role', 'list'], setting);
@@ -181,7 +181,7 @@ t.test('a server that is not there is named', async (t) => {
   await new Promise((resolve) => { server.close(resolve); });
   for (const host of ['127.0.0.1', 'localhost']) {
     const done = await runCommand(['role', 'list', '--server', `http://${host}:${port}/base`], { variables: { LEDGERPLANE_TOKEN: 'pat_secret' } });
-    t.strictSame(done, { code: 1, out: '', err: `ledgerplane: cannot reach http://${host}:${port}: nobody listens there (ECONNREFUSED): is the server running? Where it listens elsewhere, LEDGERPLANE_SERVER says so\n` });
+    t.strictSame(done, { code: 1, out: '', err: `ledgerplane: cannot reach http://${host}:${port}: connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address\n` });
   }
 });
 

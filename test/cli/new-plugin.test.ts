@@ -49,7 +49,7 @@ t.test('names that no plugin can have, and folders that are there, are refused',
   await mkdir(join(folder, 'taken'));
   await writeFile(join(folder, 'file'), '');
   await symlink('nowhere', join(folder, 'link'));
-  for (const name of ['taken', 'file', 'link']) await refuses(t, folder, name, /is there already/u);
+  for (const name of ['taken', 'file', 'link']) await refuses(t, folder, name, /already exists/u);
   t.same(await readdir(join(folder, 'taken')), []);
   t.match(await asked(folder, 'n'.repeat(63)), { code: 0 });
 });

@@ -48,7 +48,7 @@ t.test('exactly the reserve free is enough, a byte less is not, and either is re
   await free(68);
   t.notOk(reserve.isShort());
   await free(500);
-  t.match(said, [/nearly full/u, /room again/u]);
+  t.match(said, [/nearly full/u, /enough free space again/u]);
   t.equal(said.length, 2);
 });
 

@@ -78,7 +78,7 @@ t.test('a refusal under /api* is a Kubernetes Status that carries the problem\'s
   t.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u);
   t.strictSame(body, {
     kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'widgets.example.com "nope" not found', code: 404,
-    type: 'https://svc.run/problems/not-found', title: 'There is nothing here', detail: 'widgets.example.com "nope" not found',
+    type: 'https://svc.run/problems/not-found', title: 'Not found', detail: 'widgets.example.com "nope" not found',
     instance: `${widgets}/nope`, reason: 'NotFound', requestId: 'my-id.1', details: { name: 'nope', group: 'example.com', kind: 'widgets' },
   });
 });

@@ -137,7 +137,7 @@ t.test('a new password that finds too many waiting is 429, and nothing is writte
   await passwords.waiting(names.length);
   const refused = await make('late');
   t.match([refused.status, Number(refused.headers.get('retry-after')) >= 1], [429, true]);
-  t.match(await refused.json(), { message: /too many passwords are being hashed/u });
+  t.match(await refused.json(), { message: /too many password hashes are queued/u });
   passwords.release();
   t.strictSame(new Set((await Promise.all(made)).map(({ status }) => status)), new Set([201]));
   t.equal((await server.call(`${users}/late`)).status, 404);

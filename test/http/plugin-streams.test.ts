@@ -77,7 +77,7 @@ t.test('events are sent as they come, and their end is the answer\'s', async (t)
 
 for (const [what, events, told] of [
   ['throws', async function* () { yield { data: 1 }; await Promise.reject(new Error('broken feed')); }, /ended with an error/u],
-  ['yields no event', async function* () { yield { data: 1 }; yield 7; }, /yielded no event/u],
+  ['yields no event', async function* () { yield { data: 1 }; yield 7; }, /yielded a value that is not an event/u],
   ['yields no data', async function* () { yield { data: 1 }; yield {}; }, /data of an event it yielded is undefined/u],
   ['yields a name of two lines', async function* () { yield { data: 1 }; yield { data: 1, event: 'a\nid: 2' }; }, /name of an event/u],
   ['yields an id with NUL', async function* () { yield { data: 1 }; yield { data: 1, id: 'a\0' }; }, /id of an event/u],

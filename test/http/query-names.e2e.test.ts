@@ -44,9 +44,9 @@ t.test('what is nearly a known name names the one that is probably meant', async
     t.strictSame(unlike, [], name);
   }
   const twice = meantBy('label%53elector=a&labelselector=b');
-  t.match(twice, /no query parameter "labelselector"; "labelSelector" is probably/u);
-  t.match(meantBy('%20limit=1'), /"limit" is probably meant/u);
-  for (const at of ['at', 'At', 'AT', '%61t']) t.match(meantBy(`${at}=1`), /^at: past states are not served yet/u, at);
+  t.match(twice, /no query parameter "labelselector"; did you mean "labelSelector"/u);
+  t.match(meantBy('%20limit=1'), /did you mean "limit"/u);
+  for (const at of ['at', 'At', 'AT', '%61t']) t.match(meantBy(`${at}=1`), /^at: past states are not supported yet/u, at);
 });
 
 t.test('what tools send is ignored, and so is what is no spelling of anything', async (t) => {
@@ -101,7 +101,7 @@ t.test('the platform\'s paths refuse such names, and plugins\' own routes get th
     for (const query of ['at=5', 'force=true&Limit=1', 'dryrun=All', 'fieldSelectr=x']) {
       const { status, text } = await call(`${path}?${query}`, { ...asked, headOnly: false });
       t.equal(status, 400, `${what}?${query}`);
-      const told = query === 'at=5' ? /past states are not served/u : /is probably meant/u;
+      const told = query === 'at=5' ? /past states are not supported/u : /did you mean /u;
       if (asked.method !== 'HEAD') t.match(text, told, what);
     }
   }

@@ -48,11 +48,11 @@ t.test('an embedded log is copied into another folder, and again changes nothing
   const events = await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(2_000)));
   const first = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
   t.same(first.code, 0, first.err);
-  t.match(first.out, new RegExp(`^embedded:\\S+two is now a whole copy of embedded:\\S+one: ${String(events.length)} events, log [0-9a-f-]{36}, epoch 1\\n$`, 'u'));
+  t.match(first.out, new RegExp(`^embedded:\\S+two is now a complete copy of embedded:\\S+one: ${String(events.length)} events, log [0-9a-f-]{36}, epoch 1\\n$`, 'u'));
   t.match(first.err, /reading the source: [\d,]+ events in .*\n(?:.*\n)*copying: [\d,]+ events in .*\n(?:.*\n)*verifying: [\d,]+ events in /u);
   t.strictSame(comparable(await withLog(join(dir, 'two'), copiedOf)), comparable(events));
   const second = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
-  t.match(second, { code: 0, out: /was already a whole copy/u });
+  t.match(second, { code: 0, out: /was already a complete copy/u });
 
   t.test('info tells what stands there', async (t) => {
     const info = await ended(runCommandLine(['log', 'info', '--log', 'embedded:two'], { cwd: dir }));
@@ -131,7 +131,7 @@ t.test('a damaged source is refused', async (t) => {
   const at = bytes.indexOf('"place":1500,');
   bytes.write('"place":1501,', at);
   await writeFile(file, bytes);
-  t.match(await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir })), { code: 2, err: /the source is damaged: .*fails its checksum/u });
+  t.match(await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir })), { code: 2, err: /the source is damaged: .*has a wrong checksum/u });
   t.equal(await withLog(join(dir, 'two'), readFounding), undefined, 'nothing was written');
 });
 

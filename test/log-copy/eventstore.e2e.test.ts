@@ -70,7 +70,7 @@ t.test('a log goes to EventStoreDB and back, and others\' events in it are left 
   await store.foreignAppend({ stream: 'orders-1', json: { of: 'another program' } });
   const events = await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(2_000)));
   const there = await ended(runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', store.url], { cwd: dir }));
-  t.match(there, { code: 0, out: /^esdb:\/\/\S+ is now a whole copy of embedded:\S+one: \d+ events, log \S+, epoch 1\n$/u }, there.err);
+  t.match(there, { code: 0, out: /^esdb:\/\/\S+ is now a complete copy of embedded:\S+one: \d+ events, log \S+, epoch 1\n$/u }, there.err);
   await store.foreignAppend({ stream: 'orders-2', json: { of: 'another program' } });
   t.strictSame(comparable(await withLog({ url: store.url }, copiedOf)), comparable(events));
   t.match(await ended(runCommandLine(['log', 'info'], { cwd: dir, env: { EVENT_LOG: store.url } })), { code: 0, out: new RegExp(`epoch +1 .*\\nevents +${String(events.length + 2)}\\n`, 'u') });
@@ -148,7 +148,7 @@ t.test('a source that a server runs on is refused or not finished, and is copied
   void ending.then(() => { isOver = true; });
   let written = 20;
   for (; !hasEnded(); written += 1) await write(`w${written.toString()}`);
-  t.match(command.stderr(), /the source has grown meanwhile, so a server runs on it/u);
+  t.match(command.stderr(), /the source has grown, so a server is running on it/u);
   t.ok([1, 2].includes(Number(await ending)));
   await server.close();
   const copied = await ended(runCommandLine(['log', 'copy', '--from', store.url, '--to', 'embedded:two'], { cwd: dir }));
@@ -163,7 +163,7 @@ t.test('no server, and a password that does not count: told without it, and noth
   await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
   const nowhere = await ended(runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], { cwd: dir }));
   t.match(nowhere, { code: 1, out: '' }, nowhere.err);
-  t.match(nowhere.err, /--to holds a password that others on this machine can see: LEDGERPLANE_COPY_TO/u);
+  t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
   t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
   t.match(nowhere.err, /127\.0\.0\.1:1/u, 'which one is told');
 });

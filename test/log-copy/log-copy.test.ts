@@ -73,7 +73,7 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   t.test('a source that does not say which log it is', async (t) => {
     const unfounded = new MemoryLog();
     await unfounded.append(streamName('object:widgets/a'), [proposed('a')], 'absent');
-    await refused(t, { source: unfounded, target: memoryDisk(), message: /does not say which log it is/u });
+    await refused(t, { source: unfounded, target: memoryDisk(), message: /has no identity/u });
   });
   t.test('the same log on both sides', async (t) => {
     const disk = memoryDisk();
@@ -106,13 +106,13 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   t.test('an unfinished copy as the source', async (t) => {
     const unfinished = new MemoryLog();
     await unfinished.append(platformStream, [platformEvent({ type: 'EpochStarted', logId: idOf('copy'), domain, epoch: 1, reason: 'copied', copyOf: { logId: sourceId, epoch: 0 } })], 'absent');
-    await refused(t, { source: unfinished, target: memoryDisk(), message: /copy that was not finished/u });
+    await refused(t, { source: unfinished, target: memoryDisk(), message: /an unfinished copy/u });
   });
   t.test('a damaged source', async (t) => {
     const damaged = altered(source, {
       async *readAll(options) {
         for await (const batch of source.readAll(options)) yield batch.slice(0, 3);
-        throw new LogCorruptError('the record at position 9 fails its checksum');
+        throw new LogCorruptError('the record at position 9 has a wrong checksum');
       },
     });
     await refused(t, { source: damaged, target: memoryDisk(), message: /^the source is damaged: .*checksum/u });
@@ -125,7 +125,7 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
         await source.append(streamName('lease:reconcilers'), [proposed(`renewal ${String(last?.revision)}`)], last?.revision ?? 'absent');
       },
     });
-    await refused(t, { source: served, target: memoryDisk(), message: /source has grown meanwhile, so a server runs on it/u });
+    await refused(t, { source: served, target: memoryDisk(), message: /source has grown, so a server is running on it/u });
   });
 });
 
@@ -139,7 +139,7 @@ t.test('a source that grows after the copy began is told, and the copy is not fi
     if (opened === 2) await source.append(streamName('object:widgets/late'), [proposed('late')], 'absent');
     return new MemoryLog(disk);
   };
-  await t.rejects(runCopy(source, open), { kind: 'failed', message: /has grown meanwhile.*what stands in the target is kept/u });
+  await t.rejects(runCopy(source, open), { kind: 'failed', message: /has grown.*the events in the target are kept/u });
   t.match(await readFounding(new MemoryLog(disk)), { finished: false });
   t.match((await runCopy(source, opening(disk))).copied, { written: true }, 'called again it takes what was added');
   t.strictSame(comparable(await copiedOf(new MemoryLog(disk))), comparable(await copiedOf(source)));
@@ -223,9 +223,9 @@ t.test('a target that stays away ends the copy, and what it was given is kept', 
     await nextTurn();
     clock.advance(50);
   }
-  await t.rejects(running, { kind: 'failed', message: /nothing has moved for 120 s.*it goes on from here/u });
+  await t.rejects(running, { kind: 'failed', message: /no progress for 120 s.*to resume/u });
   t.equal(disk.appends.length, 20);
-  t.match((await runCopy(source, opening(disk))).lines[1], /comparing what stands/u);
+  t.match((await runCopy(source, opening(disk))).lines[1], /comparing the events/u);
 });
 
 t.test('no more is held in memory than the window and one batch of each log', async (t) => {

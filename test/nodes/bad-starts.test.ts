@@ -143,8 +143,8 @@ t.test('a log that is not there yet is waited for', async (t) => {
   const port = await freePort();
   const node = await NodeProcess.launch({ eventLog: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false`, folder: folderOf(t), name: 'data' });
   t.teardown(async () => node.kill());
-  const told = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('cannot be reached'));
-  t.match(told.text, /the event log cannot be reached: \S/u);
+  const told = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('is unreachable'));
+  t.match(told.text, /the event log is unreachable: \S/u);
   t.notMatch(told.text, new RegExp(password, 'u'));
   t.equal((await node.ask('/healthz')).status, 200);
   const refused = await node.ask(widgetsPath);

@@ -174,7 +174,7 @@ t.test('a node that runs stops when its log is exchanged for another one', async
   t.teardown(async () => other.stop());
   const ended = await first.exited;
   t.not(ended, 0);
-  t.match(first.stderr(), /the log is not the one that was followed|do not belong to this log/u);
+  t.match(first.stderr(), /the log was replaced|do not belong to this log/u);
 });
 
 t.test('two nodes that begin at the same moment on an empty log found it once, make one administrator, and both serve', async (t) => {

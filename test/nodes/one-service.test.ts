@@ -38,7 +38,7 @@ async function startNodes(t: Test, url: string): Promise<readonly [NodeProcess, 
 async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: readonly Following[]): Promise<void> {
   for (const node of nodes) {
     const told = await node.until('/readyz', ({ status }) => status === 503);
-    t.match(told.text, /the event log cannot be reached: \S/u, `${node.name} says why it is not ready`);
+    t.match(told.text, /the event log is unreachable: \S/u, `${node.name} says why it is not ready`);
     t.notMatch(told.text, /esdb:/u);
     t.equal((await node.ask('/healthz')).status, 200);
     t.equal((await node.ask(widgetsPath)).status, 200, `${node.name} lists`);

@@ -54,7 +54,7 @@ for (const seconds of outages) {
     const away = performance.now();
     for (const node of nodes) {
       const told = await node.until('/readyz', ({ status }) => status === 503);
-      t.match(told.text, /the event log cannot be reached: \S/u);
+      t.match(told.text, /the event log is unreachable: \S/u);
       t.equal((await node.ask(widgetsPath)).status, 200, `${node.name} goes on reading`);
     }
     await new Promise((resolve) => { setTimeout(resolve, Math.max(0, seconds * 1_000 - (performance.now() - away))); });

@@ -96,7 +96,7 @@ t.test('what is refused says why and leaves no trace', async (t) => {
     ['a link', tgz([{ name: 'package/plugin.yaml', content: '' }, { name: 'package/l', kind: 'symlink', link: '/' }]), 422, /symbolic link/u],
     ['no manifest', tgz([{ name: 'package/x', content: '' }]), 422, /there is no plugin\.yaml/u],
     ['a manifest that does not validate', packageOf('bad', { more: '  requires: nonsense\n' }), 422, /spec\.requires: must be a range/u],
-    ['a manifest that names a package', packageOf('bad', { more: '  package: {digest: x, bytes: 1}\n' }), 422, /spec\.package: is set by installing/u],
+    ['a manifest that names a package', packageOf('bad', { more: '  package: {digest: x, bytes: 1}\n' }), 422, /spec\.package: is set by the installation/u],
     ['a platform that is too old', packageOf('bad', { more: '  requires: ">=99.0.0"\n' }), 422, /requires platform >=99/u],
     ['a module that does not load', tellerPackage('1.0.0', { module: 'throw new Error("broken at load")' }), 422, /broken at load/u],
     ['a reserved group', tellerPackage('1.0.0', { group: 'teller.svc.run' }), 422, /reserved/u],
@@ -106,7 +106,7 @@ t.test('what is refused says why and leaves no trace', async (t) => {
     ['an object that is named as none may be', tellerPackage('1.0.0', { objects: tale('spec: {}').replace('{name: one}', '{name: one, labels: {"a b": "1"}}') }), 422, /objects\.yaml: Tale one: metadata\.labels/u],
     ['an object of a kind that its group has not', tellerPackage('1.0.0', { objects: `${tale('spec: {}')}---\n${tale('spec: {}').replace('Tale', 'Tail')}` }), 422, /objects\.yaml: there is no type Tail of teller\.example\.com\/v1: the plugin has Tale of teller\.example\.com\/v1$/u],
     ['an object of a version that its group has not', tellerPackage('1.0.0', { objects: tale('spec: {}').replace('/v1', '/v2') }), 422, /there is no type Tale of teller\.example\.com\/v2: the plugin has Tale of/u],
-    ['another plugin\'s name', packageOf('example'), 409, /is in a folder of plugins/u],
+    ['another plugin\'s name', packageOf('example'), 409, /is in a plugin folder/u],
     ['another plugin\'s type', tellerPackage('1.0.0', { module: 'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: "post", plural: "posts", schema: {} }] };' }), 422, /reserved/u],
   ];
   for (const [what, archive, status, words] of cases) {
@@ -116,8 +116,8 @@ t.test('what is refused says why and leaves no trace', async (t) => {
     t.same(await traces(server), [], what);
   }
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
-  t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is there already/u } });
-  t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), { status: 409, body: { message: /the plugin teller has it/u } });
+  t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is already installed/u } });
+  t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), { status: 409, body: { message: /it belongs to the plugin teller/u } });
   const ill = await upgrade(server, 'teller', tellerPackage('2.0.0', { module: titled, objects: `${tale('spec: {title: fine}')}---\n${tale('spec: {title: 3}').replace('one', 'two')}` }));
   t.match(ill, { status: 422, body: { message: /extensions\/objects\.yaml: Tale two: spec\.title must be of type string, is 3$/u } }, 'by the type of the version that is sent');
   t.match(await server.call(`${pluginPath}/teller`).then(async (response) => response.json()), { spec: { version: '1.0.0' }, status: { phase: 'started' } });
@@ -126,7 +126,7 @@ t.test('what is refused says why and leaves no trace', async (t) => {
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), { status: 409, body: { message: /was not installed/u } });
   t.equal((await server.call(pluginPath, { method: 'POST', body: { metadata: { name: 'lost' }, spec: {} } })).status, 201);
-  const lost = { status: 409, body: { message: /its folder is gone: put the folder back, or uninstall it first \("ledgerplane plugin uninstall lost"\) and then install it$/u } };
+  const lost = { status: 409, body: { message: /its folder is missing: restore the folder, or uninstall it first \("ledgerplane plugin uninstall lost"\) and then install it$/u } };
   t.match(await install(server, packageOf('lost')), lost, 'neither command sends to the other');
   t.match(await upgrade(server, 'lost', packageOf('lost')), lost);
   t.equal((await upgrade(server, 'teller', tellerPackage('2.0.0', { module: 'throw new Error("broken")' }))).status, 422, 'an upgrade that does not load leaves what runs');
@@ -144,14 +144,14 @@ t.test('a body is read by its rules, and only once the caller may install', asyn
   const json = await server.call(installPath, { method: 'POST', body: {} });
   t.equal(json.status, 415);
   t.equal((await server.call(installPath, { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data' } })).status, 400, 'no boundary');
-  t.match(await send(server, installPath, formWith(packageOf('x'), 'other')), { status: 400, body: { message: /the file comes in "file"/u } });
+  t.match(await send(server, installPath, formWith(packageOf('x'), 'other')), { status: 400, body: { message: /expected the file in "file"/u } });
   t.match(await send(server, installPath, new FormData()), { status: 400 });
   const two = formWith(packageOf('x'));
   two.append('file', new Blob(['y']), 'y');
   t.match(await send(server, installPath, two), { status: 400, body: { message: /more than one file/u } });
   const field = formWith(packageOf('x'));
   field.append('name', 'x');
-  t.match(await send(server, installPath, field), { status: 400, body: { message: /"name", which is no file/u } });
+  t.match(await send(server, installPath, field), { status: 400, body: { message: /"name", which is not a file/u } });
   t.equal((await send(server, `${installPath}?dryRun=All`, formWith(packageOf('x')))).status, 400);
   t.match(await install(server, Buffer.alloc(packageBytesMax)), { status: 422 }, 'as large as it may be');
   t.match(await install(server, Buffer.alloc(packageBytesMax + 1)), { status: 413 });
@@ -224,7 +224,7 @@ t.test('what npm packs is installed and looked after from the command line', asy
     return { code, out: line.stdout(), err: line.stderr() };
   };
   t.same(await run('install', file), { code: 0, out: 'packed\n', err: 'installed packed: it is started, version 1.0.0\n' });
-  t.match(await run('install', file), { code: 1, out: '', err: /is there already: "ledgerplane plugin upgrade packed <file>" puts another version in its place \(409 AlreadyExists\)/u });
+  t.match(await run('install', file), { code: 1, out: '', err: /is already installed: "ledgerplane plugin upgrade packed <file>" replaces it with another version \(409 AlreadyExists\)/u });
   t.match(await run('install', join(folder, 'nothing.tgz')), { code: 2, err: /cannot be read/u });
   t.equal((await install(server, tellerPackage('1.0.0', { module: 'export default { controllers: [{ path: "/nowhere", routes: [] }] };' }))).status, 201);
   t.match(await run('list'), { code: 0, out: /^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\nteller +1\.0\.0 +started +ControllersIgnored: .*\/nowhere/u }, 'what there is to know of one that runs');

@@ -140,7 +140,7 @@ test('what both changed stays people\'s, and is told', async (t) => {
   await access.given(user('root'), role('super-role'), binding('roots', 'super-role', 'root'));
   shown(await access.as('root').patch('roles', 'guest', { rules: [rule('get', 'b')] }));
   await writeFile(file, JSON.stringify(role('guest', [rule('get', 'c')], { annotations: { 'example.com/note': 'two' } })));
-  t.match(await started(access, dir), [/theirs stands.*"guest".*\/rules/u]);
+  t.match(await started(access, dir), [/the change of the users is kept.*"guest".*\/rules/u]);
   const stored = access.object('roles', 'guest')!;
   t.strictSame([roleOf(stored, domain).rules.length, stored['rules'], stored.metadata.annotations?.['example.com/note']], [1, [rule('get', 'b')], 'two']);
   await writeFile(file, '- no role');
@@ -155,7 +155,7 @@ test('a role that cannot be written is told, and the others are there', async (t
   t.teardown(async () => rm(dir, { recursive: true, force: true }));
   await writeFile(join(dir, 'a.yaml'), JSON.stringify(role('bad', [{ verbs: [] }])));
   await writeFile(join(dir, 'b.yaml'), JSON.stringify(role('good')));
-  t.match(await started(access, dir), [/could not be applied.*"bad"/u]);
+  t.match(await started(access, dir), [/could not apply a built-in role.*"bad"/u]);
   t.strictSame(namesOf(access), ['good']);
 });
 

@@ -52,7 +52,7 @@ t.test('what is asked and what is answered fits, or is refused by its place', as
   t.match(await call('?mode=fast&mode=safe', { n: 1 }), [400, { errors: [{ pointer: '/mode' }] }]);
   t.match(await call('?tag=a&tag=b&tag=c', { n: 1 }), [400, { errors: [{ pointer: '/tag' }] }]);
   t.match(await call('', { n: 'one', more: 1 }), [422, { reason: 'Invalid', errors: [{ pointer: '/more' }, { pointer: '/n' }] }]);
-  t.match(await call(''), [422, { errors: [{ pointer: '', detail: 'a body must be there' }] }]);
+  t.match(await call(''), [422, { errors: [{ pointer: '', detail: 'a request body is required' }] }]);
   answer = { status: 201, body: 'anything' };
   t.match(await call('', { n: 1 }), [201, 'anything'], 'a status nobody speaks of is not judged');
   for (const wrong of [{ body: { n: 'x' } }, { status: 200 }, { headers: { 'content-type': 'application/json' }, body: '{"n":"x"}' }]) {

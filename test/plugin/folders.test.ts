@@ -47,7 +47,7 @@ t.test('a plugin whose folder is added is started, once there is a plugin.yaml; 
 t.test('one that is declared first starts once its folder comes, and fails while it is away', async (t) => {
   const { root, stage } = await given(t);
   await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
-  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing: no folder'));
+  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing: it is in no plugin folder'));
   await writePlugins(root, { any: good });
   await told(stage, 'good', isStarted);
   const aside = await temporaryFolder(t);
@@ -81,7 +81,7 @@ t.test('an install looks at the folders as they are now', async (t) => {
   await rm(root, { recursive: true });
   t.notOk(await stage.host.hasFolder('other'));
   await stage.host.hasFolder('other');
-  t.equal(stage.logLines.filter(({ message }) => message === 'a folder of plugins cannot be read').length, 1, 'told once');
+  t.equal(stage.logLines.filter(({ message }) => message === 'cannot read a plugin folder').length, 1, 'told once');
   await writePlugins(root, { good });
   await told(stage, 'good', isStarted);
 });

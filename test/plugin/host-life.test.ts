@@ -89,7 +89,7 @@ t.test('what a newer version declares no more is removed, unless people changed 
   const second = await open(t, place);
   t.equal(second.object(goods, 'one'), undefined);
   t.notMatch(second.object(goods, 'two'), { metadata: { deletionTimestamp: String } });
-  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods two: declared no more, and left as people changed it/);
+  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods two: no longer declared; kept because users have changed it/);
   await second.close();
 });
 

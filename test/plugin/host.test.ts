@@ -213,7 +213,7 @@ t.test('a version that package.json has otherwise is told, as long as it has', a
   const place = await placed(t, { good: { ...good, 'package.json': '{"version": "1.1.0"}' }, same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' }, odd: { 'plugin.yaml': manifestYaml('odd'), 'package.json': '{' } });
   const stage = await open(t, place);
   t.same(['good', 'same', 'odd'].map((name) => stage.conditions(name).map(({ type }) => type)), [['Ready', 'VersionsDiffer'], ['Ready'], ['Ready']]);
-  t.equal(stage.conditions('good')[1]?.message, 'plugin.yaml says 1.0.0, which counts, and package.json "1.1.0"');
+  t.equal(stage.conditions('good')[1]?.message, 'plugin.yaml has the version 1.0.0, which is used, but package.json has "1.1.0"');
   t.ok(stage.logLines.some(({ level, fields }) => level === 'warn' && JSON.stringify(fields).includes('VersionsDiffer')));
   await stage.close();
 });
@@ -227,7 +227,7 @@ t.test('listeners on process that a plugin leaves behind are told when it stops,
   t.teardown(() => { for (const event of ['messy', 'messy-later', 'left-once', 'broken']) process.removeAllListeners(event); });
   const before = process.listenerCount('newListener');
   const stage = await open(t, place);
-  const told = (): readonly unknown[] => stage.logLines.filter(({ message }) => message === 'a plugin left listeners on process behind').map(({ fields }) => fields);
+  const told = (): readonly unknown[] => stage.logLines.filter(({ message }) => message === 'a plugin left listeners on process').map(({ fields }) => fields);
   t.same(told(), [{ plugin: 'broken', events: ['broken'] }]);
   process.emit('left-once' as 'exit', 0);
   for (const name of ['messy', 'tidy', 'good']) await stage.setEnabled(name, false);

@@ -30,9 +30,9 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'main-missing': [{ 'plugin.yaml': manifestYaml('main-missing', { main: 'nowhere.mjs' }) }, /^MainRefused: .*does not exist/],
   'main-outside': [{ 'plugin.yaml': manifestYaml('main-outside', { main: '../good/main.mjs' }) }, /^MainRefused: .*leads out of the plugin's folder/],
   'main-absolute': [{ 'plugin.yaml': manifestYaml('main-absolute', { main: '/etc/passwd' }) }, /^MainRefused: .*leads out/],
-  'main-folder': [{ 'plugin.yaml': manifestYaml('main-folder', { main: 'lib' }), 'lib/a.txt': '' }, /^MainRefused: .*is no file/],
+  'main-folder': [{ 'plugin.yaml': manifestYaml('main-folder', { main: 'lib' }), 'lib/a.txt': '' }, /^MainRefused: .*is not a file/],
   'throws': [withMain('throws', 'throw new Error("boom");'), /^ModuleFailed: .*Error: boom/],
-  'throws-oddly': [withMain('throws-oddly', 'throw { toString() { throw 1; } };'), /^ModuleFailed: .*cannot be shown/],
+  'throws-oddly': [withMain('throws-oddly', 'throw { toString() { throw 1; } };'), /^ModuleFailed: .*cannot be printed/],
   'throws-nothing': [withMain('throws-nothing', 'throw undefined;'), /^ModuleFailed: .*undefined/],
   'syntax': [withMain('syntax', 'export default {'), /^ModuleFailed: .*SyntaxError/],
   'imports-nothing': [withMain('imports-nothing', 'import "no-such-package";'), /^ModuleFailed: .*no-such-package/],
@@ -47,10 +47,10 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'types-no-array': [withMain('types-no-array', 'export default { types: {} };'), /^DefinitionRefused: types: must be an array/],
   'reserved-group': [withMain('reserved-group', moduleText('mine', { group: 'my.svc.run' })), /^TypesRefused: type Mine: group: is reserved for the platform/],
   'core-group': [withMain('core-group', moduleText('mine', { group: '' })), /^TypesRefused: .*group: is reserved/],
-  'default-index': [withMain('default-index', moduleText('mine').replace('spec.color', 'metadata.name')), /^TypesRefused: .*is there by default/],
+  'default-index': [withMain('default-index', moduleText('mine').replace('spec.color', 'metadata.name')), /^TypesRefused: .*is a default index/],
   'bad-schema': [withMain('bad-schema', moduleText('mine').replace('type: \'object\'', 'type: \'objekt\'')), /^TypesRefused: .*schema/],
   'type-twice': [withMain('type-twice', `${moduleText('twice').replace('export default', 'const a =')} export default { types: [...a.types, ...a.types] };`), /^TypesRefused: type Twice of twice\.example \(twice\) is declared twice/],
-  'zz-duplicate': [withMain('zz-duplicate', moduleText('goods')), /^TypesRefused: type Goods of goods\.example \(goods\) is already there: the plugin good has it/],
+  'zz-duplicate': [withMain('zz-duplicate', moduleText('goods')), /^TypesRefused: type Goods of goods\.example \(goods\) already exists: it belongs to the plugin good/],
   'api-path': [withRoute('api-path', '/api/v1/things'), /^DefinitionRefused: .*is under \/api/],
   'apis-short': [withRoute('apis-short', '/apis/api.example/v1'), /^DefinitionRefused: .*must begin with \/apis\/<group>\/<version>\//],
   'other-path': [withRoute('other-path', '/things'), /^DefinitionRefused: .*must begin with/],
@@ -70,11 +70,11 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'objects-bad-name': [withObject('objects-bad-name', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: A.b}\n'), /^ObjectsRefused: .*metadata\.name must hold only/],
   'objects-untyped': [withObject('objects-untyped', 'apiVersion: v9\nkind: Thing\nmetadata: {name: a}\n'), /^ObjectsRefused: extensions\/a\.yaml: there is no type Thing of v9/],
   'objects-invalid': [withObject('objects-invalid', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: a}\nrules: all\n'), /^ObjectsRefused: extensions\/a\.yaml: Role a: .*\/rules must be of type array/],
-  'objects-twice': [withObject('objects-twice', `${shippedRole('a', '')}---\n${shippedRole('a', '')}`), /^ObjectsRefused: .*shipped twice/],
+  'objects-twice': [withObject('objects-twice', `${shippedRole('a', '')}---\n${shippedRole('a', '')}`), /^ObjectsRefused: .*declared twice/],
   'objects-label': [withObject('objects-label', shippedRole('a', 'plain: "1"')), /^ObjectsRefused: .*\/metadata\/labels\/plain is reserved/],
   'objects-template': [withObject('objects-template', shippedRole('other-view', '"${domain}/role-template": "true"')), /^ObjectsRefused: .*must begin with the plugin's name/],
   'objects-user': [withObject('objects-user', 'apiVersion: v1alpha1\nkind: User\nmetadata: {name: a}\n'), /^ObjectsRefused: .*hold secrets/],
-  'needs-missing': [{ 'plugin.yaml': manifestYaml('needs-missing', { pluginDependencies: { ghost: '*' } }) }, /^DependencyMissing: it needs the plugin ghost, which is not there/],
+  'needs-missing': [{ 'plugin.yaml': manifestYaml('needs-missing', { pluginDependencies: { ghost: '*' } }) }, /^DependencyMissing: it needs the plugin ghost, which does not exist/],
   'needs-newer': [{ 'plugin.yaml': manifestYaml('needs-newer', { pluginDependencies: { good: '>=2.0.0' } }) }, /^DependencyVersion: it needs version >=2\.0\.0 of the plugin good, which is 1\.0\.0/],
   'needs-broken': [{ 'plugin.yaml': manifestYaml('needs-broken', { pluginDependencies: { throws: '*' } }) }, /^DependencyNotStarted: it needs the plugin throws, which is failed/],
   'cycle-a': [{ 'plugin.yaml': manifestYaml('cycle-a', { pluginDependencies: { 'cycle-b': '*' } }) }, /^DependencyCycle: .*cycle-a → cycle-b → cycle-a/],
@@ -164,7 +164,7 @@ t.test('of two folders with one plugin the first has it', async (t) => {
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root, join(root, 'nowhere')] });
   t.equal(stage.phase('good'), 'started');
   t.match(stage.ready('good-again'), /^NameTaken: /);
-  t.ok(stage.logLines.some(({ message, fields }) => message.includes('cannot be read') && JSON.stringify(fields).includes('nowhere')));
+  t.ok(stage.logLines.some(({ message, fields }) => message.includes('cannot read a plugin folder') && JSON.stringify(fields).includes('nowhere')));
   await stage.close();
 });
 

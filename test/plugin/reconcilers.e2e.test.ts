@@ -149,6 +149,6 @@ t.test('a throw is tried again until it succeeds', async (t) => {
   t.equal(shared.reconcilerFails.get('late'), 3);
   const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ plugin, level }) => plugin === 'shop' && level === 50);
   t.match(told.filter(({ name }) => name === 'late'), [{ attempts: 1, error: /not yet/u }, { attempts: 2 }]);
-  t.match(told.find(({ name }) => name === 'odd'), { error: /reconcile must answer/u });
+  t.match(told.find(({ name }) => name === 'odd'), { error: /reconcile must return/u });
   t.match(told.find(({ changed }) => changed === 'nowhere'), { error: /no shop/u });
 });

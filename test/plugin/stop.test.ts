@@ -33,7 +33,7 @@ t.test('what a stop throws is told, and changes nothing', async (t) => {
   for (const [act, stop] of Object.entries(failing)) {
     const { clock, lines, ended } = stopping(stop);
     await ended;
-    t.strictSame(lines, ['a plugin failed while it stopped'], act);
+    t.strictSame(lines, ['a plugin failed to stop'], act);
     t.equal(clock.timers, 0, act);
   }
   const { lines, ended } = stopping(() => 7);

@@ -224,7 +224,7 @@ t.test('its folder stays out untouched, and keeps its name; new files or its obj
   t.notOk(await stage.host.hasFolder('good'), 'the name is free at once');
   await node.settle();
   t.strictSame(left(stage, plugins), ['twin'], 'one that is taken away is not made anew');
-  t.match(stage.ready('twin'), /^FolderMissing: no folder/);
+  t.match(stage.ready('twin'), /^FolderMissing: it is in no plugin folder/);
   await writePlugins(root, { good });
   await told(stage, 'good', (_ready, phase) => phase === 'started');
   await node.close();

@@ -159,8 +159,8 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   t.equal(stage.told.length, 2);
   await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
   t.match(stage.lines.filter(({ level }) => level === 'error'), [
-    { message: 'a reconciler does not end', fields: { name: 'hangs', limitMs: reconcileStepMs } },
-    { message: 'a reconciler did not end when it was stopped', fields: { name: 'hangs', limitMs: reconcileStopMs } },
+    { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
+    { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
   ]);
 });
 
@@ -212,7 +212,7 @@ for (const [act, names] of Object.entries(rubbish)) {
     seen = [];
     for (let change = 0; change < 50; change += 1) await stage.gadget('g', String(change));
     t.strictSame(seen, [], 'nobody knows whom it concerns');
-    t.match(stage.lines[0], { message: 'what a change concerns could not be told', fields: { changed: 'g' } });
+    t.match(stage.lines[0], { message: 'could not map a change to the names it concerns', fields: { changed: 'g' } });
     await stage.pass(reconcileAllAfterMs);
     t.strictSame(seen.sort(), ['a', 'b', 'c'], 'so all are looked at, once for all those changes');
     seen = [];

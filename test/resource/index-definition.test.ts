@@ -51,7 +51,7 @@ test('a malformed declaration is answered with all that is wrong', (t) => {
   t.same(problems('x'), ['indexes: must be an array, is a string']);
   t.same(problems([null, [], { name: 5 }, { name: 'a b' }]).length, 4);
   t.same(problems([{ name: 'a', type: 'int', order: 'asc', unique: 1, multi: 'no', indexFunc: 'x', extra: 1 }]).length, 6);
-  t.match(problems([{ name: 'metadata.labels' }]), ['is there by default']);
+  t.match(problems([{ name: 'metadata.labels' }]), ['is a default index']);
   t.match(problems([{ name: 'metadata.name' }, { name: 'metadata.creationTimestamp' }, { name: 'metadata.deletionTimestamp' }]).length, 3);
   t.match(problems([{ name: 'a' }, { name: 'a' }]), ['is declared twice']);
   const many = (count: number): readonly IndexSpec[] => Array.from({ length: count }, (_, place) => ({ name: `spec.f${String(place)}` }));
@@ -78,7 +78,7 @@ test('values are converted to what the index compares', (t) => {
   t.equal(took('timestamp', '2024-01-01T01:00:00.5+01:00'), Date.UTC(2024, 0, 1) + 500);
   t.equal(took('timestamp', 5), 5);
   for (const [type, value] of [['number', 'x'], ['number', ''], ['number', true], ['number', '0x1'], ['boolean', 1], ['boolean', 'yes'], ['timestamp', '2024-01-01'], ['timestamp', true], ['timestamp', 9e15]] as const) {
-    t.match(reasonOf({ name: 'spec.v', type }, { v: value }), `is no ${type}`, `${type} ${String(value)}`);
+    t.match(reasonOf({ name: 'spec.v', type }, { v: value }), `is not a valid ${type}`, `${type} ${String(value)}`);
   }
   t.end();
 });
@@ -93,7 +93,7 @@ test('what cannot be indexed is an error that names index and reason', (t) => {
   t.match(by(() => [1]), 'not declared `multi`');
   t.match(by(() => [[1]], true), 'cannot index an array');
   t.match(by(() => { throw new Error('boom'); }), 'its function threw: boom');
-  t.match(by(() => { throw new Proxy(new Error(), { get: () => { throw new Error('again'); } }); }), 'its function threw: an error that cannot be read');
+  t.match(by(() => { throw new Proxy(new Error(), { get: () => { throw new Error('again'); } }); }), 'its function threw: an error that cannot be printed');
   t.match(by(() => new Proxy([], { get: () => { throw new Error('trap'); } }), true), 'its function threw');
   t.match(by(() => new Set(['a']), true), 'cannot index an object');
   t.end();

@@ -173,7 +173,7 @@ test('an operand that is no value of the index matches nothing', (t) => {
 });
 
 test('a field without an index is refused with a list of those that have one', (t) => {
-  t.equal(bound('spec.text=a'), 'fieldSelector: "spec.text" has no index; indexed are metadata.name, metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due');
+  t.equal(bound('spec.text=a'), 'fieldSelector: "spec.text" has no index; the indexed fields are metadata.name, metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due');
   t.match(bound('metadata.labels=a'), 'has no index');
   t.match(bound('spec.size^=1'), '"^=" compares texts');
   t.end();
@@ -202,7 +202,7 @@ test('a sort names an indexed field and a direction, or takes the direction of t
   for (const odd of odds) {
     t.match(sort(`spec.title,${odd}`), '"nulls=first" or "nulls=last"', odd);
   }
-  t.match(sort('spec.text'), 'indexed are metadata.name');
+  t.match(sort('spec.text'), 'the indexed fields are metadata.name');
   t.same((sort(...Array.from({ length: 8 }, () => 'spec.title')) as unknown[]).length, 8);
   t.match(sort(...Array.from({ length: 9 }, () => 'spec.title')), 'at most 8 fields');
   t.end();

@@ -100,7 +100,7 @@ t.test('below the reserve clients\' writes are refused, super administrators\' t
   await refused(t, fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload), 'a package');
   t.equal(count('the disk is nearly full'), 1, 'reported once');
 
-  const again = said('room again');
+  const again = said('enough free space again');
   disk.clear();
   await again;
   t.equal((await create(server, 'new')).status, 201);

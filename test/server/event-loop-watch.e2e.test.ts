@@ -59,8 +59,8 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
   };
 }
 
-const holdsIt = /^a plugin holds the event loop/u;
-const heldIt = /^a plugin held the event loop/u;
+const holdsIt = /^a plugin blocks the event loop/u;
+const heldIt = /^a plugin blocked the event loop/u;
 
 t.test('who holds the event loop is named while it does and afterwards, wherever its code is called from', async (t) => {
   const server = await running(t);
@@ -75,7 +75,7 @@ t.test('who holds the event loop is named while it does and afterwards, wherever
     t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
   }
   // A busy machine may hold the platform's own code as long: that is reported, too.
-  const platform = server.told(/^the event loop (is|was) held/u);
+  const platform = server.told(/^the event loop (is|was) blocked/u);
   t.same(platform.filter(({ at = '' }) => at.includes('main.mjs')), [], 'nothing of the plugin is blamed on the platform');
   const metrics = await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text();
   t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));

@@ -27,7 +27,7 @@ void test('a server whose disk is full says so and ends, with all that it acknow
   t.ok(ended.every(({ status }) => status === 'rejected'));
   t.equal(await run.exited(), 1);
   t.ok(acknowledged.length > 20, String(acknowledged.length));
-  t.match(run.stderr(), /could not be written/u, JSON.stringify(ended.map((end) => end.status === 'rejected' && String(end.reason))));
+  t.match(run.stderr(), /could not write the log/u, JSON.stringify(ended.map((end) => end.status === 'rejected' && String(end.reason))));
   t.notMatch(run.stderr(), /asked again/u, 'it is not away: nothing comes of waiting');
 
   const log = await openLmdbLog({ dir: join(cwd, 'data', 'log'), onFatal: (error) => { throw error; } });

@@ -25,6 +25,6 @@ t.test('a port that is taken is the operator\'s mistake', async (t) => {
   const [first, second] = [createServer(), createServer()];
   t.teardown(() => first.close());
   const { port } = new URL(await listen(first, configOf({ PORT: '0' }), edge));
-  const refused = { exitCode: 2, message: /another program listens there/u };
+  const refused = { exitCode: 2, message: /the address is in use by another program/u };
   await t.rejects(listen(second, configOf({ PORT: port }), edge), refused);
 });

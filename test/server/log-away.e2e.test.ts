@@ -77,7 +77,7 @@ test('while the log is away reads, watches and log-ins go on, writes are told to
 
   await store.kill();
   await until(async () => (await textOf(server.url, '/readyz')).startsWith('503'));
-  t.match(await textOf(server.url, '/readyz'), /503 not ready\n- the event log cannot be reached: 127\.0\.0\.1:\d+: /u);
+  t.match(await textOf(server.url, '/readyz'), /503 not ready\n- the event log is unreachable: 127\.0\.0\.1:\d+: /u);
   t.equal((await server.call(`${widgets}/before`)).status, 200);
   t.equal((await server.call(widgets)).status, 200);
   t.equal((await server.call(`${widgets}/before?resourceVersion=${resourceVersion}`)).status, 200);
@@ -121,7 +121,7 @@ test('a server waits for a log that is away when it starts, says so, and serves 
   let url = '';
   const starting = serverOn(t, store, { onListening: (at) => { url = at; } });
   await until(async () => url !== '' && (await textOf(url, '/readyz')).includes('ECONNREFUSED'));
-  t.match(await textOf(url, '/readyz'), /^503 not ready\n- the event log cannot be reached: 127\.0\.0\.1:\d+: .*\n- read models are catching up/u);
+  t.match(await textOf(url, '/readyz'), /^503 not ready\n- the event log is unreachable: 127\.0\.0\.1:\d+: .*\n- read models are catching up/u);
   t.match(await textOf(url, '/livez'), '200 ok');
   t.match(await textOf(url, widgets), /^503 /u);
   await store.restart();
@@ -162,7 +162,7 @@ const secret = { type: 'TokenIssued', digest: 'x' } as const;
 test('a log that cannot be served from is a clear mistake at the start, and nothing is written to it', async (t) => {
   const stories: Readonly<Record<string, readonly [write: (log: EventLog) => Promise<void>, message: RegExp]>> = {
     'another domain': [async (log) => append(log, platformStream, { ...started, domain: 'other.org' }), /belongs to PLATFORM_DOMAIN other\.org, and this server's is svc\.run/u],
-    'an unfinished copy': [async (log) => append(log, platformStream, { ...started, reason: 'copied' }), /a copy that is not finished/u],
+    'an unfinished copy': [async (log) => append(log, platformStream, { ...started, reason: 'copied' }), /an unfinished copy/u],
     'a newer schema': [async (log) => append(log, 'secret:abc', secret, { schema: 2 }), /later version.*schema 2/u],
     'a newer type': [async (log) => append(log, 'secret:abc', secret, { type: 'SecretSealed' }), /later version.*SecretSealed/u],
   };
@@ -213,7 +213,7 @@ test('a log that began anew is followed no further, here or at the next start', 
   t.equal((await server.call(widgets, { method: 'POST', body: widget('w') })).status, 201);
   await store.reset();
   await until(async () => fatal.length > 0);
-  t.match(fatal, [{ name: 'StartError', exitCode: 2, message: /not the one that was followed/u }]);
+  t.match(fatal, [{ name: 'StartError', exitCode: 2, message: /the log was replaced/u }]);
   await server.close();
   await t.rejects(startTestServer({ dataDir: server.dataDir, environment: { EVENT_LOG: store.url } }), { name: 'StartError', exitCode: 2, message: /do not belong to this log.*remove .*read-models/u });
 });
@@ -270,10 +270,10 @@ test('an event from a clock far ahead is reported, and later ones do not follow 
   const server = await serverOn(t, store, { logLines: { write: (line) => { lines.push(line); } } });
   const ahead = new Date(Date.now() + 600_000).toISOString();
   await append(await rawLog(t, store), 'secret:abc', secret, { time: ahead });
-  await until(async () => lines.some((line) => line.includes('a clock of this node or of another one is wrong')));
+  await until(async () => lines.some((line) => line.includes('the clock of this node or of another node is wrong')));
   const made = await (await server.call(widgets, { method: 'POST', body: widget('w') })).json() as { readonly metadata: { readonly creationTimestamp: string } };
   t.ok(Math.abs(Date.parse(made.metadata.creationTimestamp) - Date.now()) < 60_000, made.metadata.creationTimestamp);
-  t.equal(lines.filter((line) => line.includes('a clock of this node')).length, 1);
+  t.equal(lines.filter((line) => line.includes('the clock of this node')).length, 1);
 });
 
 test('of two nodes that start at once on an empty log one makes the administrator, and one file has the password', async (t) => {

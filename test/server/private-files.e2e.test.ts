@@ -70,7 +70,7 @@ t.test('a mode that cannot be changed is refused with 2', isRoot ? {} : { skip: 
   // The file belongs to root, and this process is nobody for a moment.
   process.seteuid?.(65_534);
   try {
-    t.throws(() => { tightenDataDir(dir); }, { exitCode: 2, message: /data\.mdb has the mode 644, is to have 600/u });
+    t.throws(() => { tightenDataDir(dir); }, { exitCode: 2, message: /data\.mdb has the mode 644, must have 600/u });
   } finally {
     process.seteuid?.(0);
   }

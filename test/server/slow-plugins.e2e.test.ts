@@ -112,7 +112,7 @@ t.test('a plugin that never settles delays itself and those that need it, and no
   t.match(await server.text('/apis/slow.example/v1/slow'), /slow, slower/u);
   t.equal(await server.status('/nothing'), 404, 'no plugin can have anything there');
   t.equal(await server.status('/apis/fast.example/v1/fast/none'), 404);
-  t.ok(server.lines.some((line) => line.includes('the start waits for plugins')));
+  t.ok(server.lines.some((line) => line.includes('waiting for plugins to start')));
   t.notOk(server.isReady());
   await server.until(async () => Promise.resolve(server.isReady()), 500);
   t.equal(await server.status('/readyz'), 200);
@@ -204,7 +204,7 @@ t.test('a signal ends a server that waits for a plugin, with exit 0', async (t) 
   const root = await temporaryFolder(t);
   await writePlugins(root, { slow: { 'plugin.yaml': manifestYaml('slow', { main: 'main.mjs' }), 'main.mjs': 'setInterval(() => undefined, 1_000);\nawait new Promise(() => undefined);\n' } });
   const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: 'a password of the test', PLUGINS_DIRS: root } });
-  while (!run.stderr().includes('the start waits for plugins')) await nextTurn();
+  while (!run.stderr().includes('waiting for plugins to start')) await nextTurn();
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
   t.match(run.stderr(), /stopped before the start was finished/u, 'in order, and not as its time was over');

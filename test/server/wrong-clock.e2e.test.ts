@@ -91,5 +91,5 @@ test('on the embedded log later times do not follow a clock that was years ahead
   const token = { metadata: { name: 'short' }, spec: { description: 'd', expiresAt: new Date(Date.now() + hour).toISOString() } };
   const issued = await server.call('/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { method: 'POST', body: token });
   t.equal(issued.status, 201, await issued.text());
-  t.ok(lines.some((line) => line.includes('a clock of this node or of another one is wrong')));
+  t.ok(lines.some((line) => line.includes('the clock of this node or of another node is wrong')));
 });

@@ -18,7 +18,7 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
     properties: {
       roleRef: {
         type: 'object', required: ['kind', 'name'], additionalProperties: false,
-        properties: { apiGroup, kind: { const: 'Role' }, name: { ...nameSchema, description: 'A role that there is.' } },
+        properties: { apiGroup, kind: { const: 'Role' }, name: { ...nameSchema, description: 'The name of an existing role.' } },
       },
       subjects: {
         type: 'array', minItems: 1, maxItems: roleBindingSubjectsMax,
@@ -28,7 +28,7 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
             apiGroup, kind: { const: 'User' },
             name: {
               type: 'string', minLength: 1, maxLength: subjectNameLengthMax, pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
-              description: 'A user\'s name, or oidc: and the name an identity provider gives.',
+              description: 'A user name, or oidc:<name> for a user of the identity provider.',
             },
           },
         },

@@ -10,13 +10,13 @@ export const sessionType: TypeDeclaration<never> = {
     type: 'object',
     required: ['spec'],
     properties: {
-      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'Who logged in.' } } },
+      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'The user who logged in.' } } },
       status: {
         type: 'object',
         properties: {
           userUid: { type: 'string', readOnly: true },
-          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Of the password they logged in with: another one ends the session.' },
-          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'Of the user when they logged in: being disabled ends the session for good.' },
+          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'The version of the password used to log in: a new password ends the session.' },
+          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often the user was disabled before this log-in: disabling the user ends the session for good.' },
           expiresAt: { type: 'string', format: 'date-time', readOnly: true },
           token: { type: 'string', readOnly: true, description: 'Never stored.' },
         },
@@ -33,7 +33,7 @@ export const sessionType: TypeDeclaration<never> = {
 /** Only logging in makes one, and nothing but its end ever changes it. */
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
-    if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are made by logging in: only the platform writes them');
+    if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are created by logging in: only the platform writes them');
     const { token: _neverStored, ...status } = membersAt(after, 'status');
     const object = withStatus(after, status);
     return before === undefined && kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'ses' } } : { ok: true, object };

@@ -19,19 +19,19 @@ export const tokenType: TypeDeclaration<never> = {
         additionalProperties: false,
         properties: {
           description: { type: 'string', maxLength: descriptionLengthMax },
-          roles: { type: 'array', uniqueItems: true, maxItems: tokenRolesMax, items: nameSchema, description: 'Of the owner\'s roles only these count; all of them when absent. Fixed at the create.' },
-          expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Fixed at the create.' },
-          revoked: { type: 'boolean', description: 'true ends it for good.' },
-          owner: { type: 'string', readOnly: true, description: 'Whoever created it.' },
+          roles: { type: 'array', uniqueItems: true, maxItems: tokenRolesMax, items: nameSchema, description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.' },
+          expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Immutable.' },
+          revoked: { type: 'boolean', description: 'true revokes the token for good.' },
+          owner: { type: 'string', readOnly: true, description: 'The user who created the token.' },
         },
       },
       status: {
         type: 'object',
         properties: {
           ownerUid: { type: 'string', readOnly: true },
-          phase: { enum: ['expired'], readOnly: true, description: 'Once it has expired; absent before.' },
-          lastUsedAt: { type: 'string', format: 'date-time', readOnly: true, description: 'Noted at most once a minute.' },
-          token: { type: 'string', readOnly: true, description: 'Its text: only in the answer of the create, and never stored.' },
+          phase: { enum: ['expired'], readOnly: true, description: '"expired" once the token has expired; absent before.' },
+          lastUsedAt: { type: 'string', format: 'date-time', readOnly: true, description: 'Updated at most once a minute.' },
+          token: { type: 'string', readOnly: true, description: 'The token itself: only in the response to the create, never stored.' },
         },
       },
     },
@@ -59,7 +59,7 @@ function created({ after, subject, kept, now }: Completion): Completed {
   if (!owned.ok) return owned;
   const { expiresAt } = spec;
   // Not "in the past": what cannot be read as a time would never come.
-  if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now))) return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be a time to come' }]);
+  if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now))) return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
   const object = withStatus({ ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } }, defined({ ownerUid: owned.ownerUid }));
   return kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'pat' } } : { ok: true, object };
 }
@@ -80,7 +80,7 @@ function ownerOf(subject: Subject, said: Owner): Refused | Owner & { readonly ok
 function updated({ before, after, subject }: Completion, stored: Members): Completed {
   const spec = membersAt(after, 'spec');
   const violations = [...changesOfWhatIsFixed(stored, spec)];
-  if (stored['revoked'] === true && spec['revoked'] !== true) violations.push({ pointer: '/spec/revoked', detail: 'cannot be taken back: a revoked token stays revoked' });
+  if (stored['revoked'] === true && spec['revoked'] !== true) violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
   if (violations.length > 0) return broken(after, violations);
   const { token: _shownOnce, ...status } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
   const { owner, expiresAt } = stored;

@@ -21,16 +21,16 @@ export const userType: TypeDeclaration<never> = {
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           password: {
             type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]*$', writeOnly: true,
-            description: `At least ${String(passwordLengthMin)} characters, and none that is common. Never shown; left out, it stays as it is.`,
+            description: `At least ${String(passwordLengthMin)} characters, and not a common password. Never shown; unchanged when left out.`,
           },
         },
       },
       status: {
         type: 'object',
         properties: {
-          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Grows with every new password; absent without one.' },
+          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Increases with every new password; absent without a password.' },
           passwordSetAt: { type: 'string', format: 'date-time', readOnly: true },
-          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often: a session is of the log-in since the last time.' },
+          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often the user was disabled: earlier sessions stay invalid.' },
         },
       },
     },
