@@ -84,10 +84,10 @@ class Simulation {
     const timeline = this.#timeline = new Timeline(trace);
     this.trace = trace;
     this.#faults = random.chance(0.06) ? noFaults : drawFaults(random);
-    this.#isTidied = random.chance(0.1);
+    this.#isTidied = random.chance(0.05);
     timeline.tell(() => JSON.stringify(this.#faults));
     const shared = new SharedLog(() => timeline.now, () => random.below(3));
-    const cluster = random.chance(0.4) ? new Cluster({ timeline, shared, random, coverage }) : undefined;
+    const cluster = random.chance(0.3) ? new Cluster({ timeline, shared, random, coverage }) : undefined;
     let ids = 0;
     const world = this.#world = {
       timeline, shared, cluster, random, coverage, faults: () => this.#faults, history: new History(shared), invocations: [],
@@ -102,7 +102,7 @@ class Simulation {
     this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));
     this.#clients = Array.from({ length: random.pick([2, 3, 4]) }, (_, place) => new SimClient(world, this.#nodes, `c${String(place)}`));
     this.#watchers = Array.from({ length: random.pick([1, 2, 3]) }, (_, place) => new SimWatcher(world, this.#nodes, `w${String(place)}`));
-    this.#listers = Array.from({ length: random.pick([0, 1]) }, (_, place) => new SimLister(world, this.#nodes, `l${String(place)}`));
+    this.#listers = Array.from({ length: random.pick([0, 0, 0, 1]) }, (_, place) => new SimLister(world, this.#nodes, `l${String(place)}`));
     this.#working = this.#clients.length;
   }
 
@@ -123,6 +123,7 @@ class Simulation {
 
   /** Looked at once a second: it takes minutes. */
   async #tidy(): Promise<void> {
+    for (const lister of this.#listers) lister.stop();
     let nextMs = 0;
     const isTidy = (): boolean => {
       if (this.#timeline.now < nextMs) return false;
