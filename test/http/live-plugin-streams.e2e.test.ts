@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { pluginRouteMs } from '../../src/limits/plugins.ts';
+import { pluginStopMs } from '../../src/plugin/life-limits.ts';
 import { watchGuardMs } from '../../src/limits/watches.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host-stage.ts';
 import { Administration, as, type Rule } from '../support/administration.ts';
@@ -134,7 +135,9 @@ class Stage {
     const phase = enabled ? 'started' : 'stopped';
     const watching = await Watching.open(this.server.url, pluginPath, { transport: 'json', headers: administrator });
     await this.administration.call('PATCH', pluginPath, { spec: { enabled } });
-    await passing(this.clock, watching.until(({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === phase));
+    const reached = watching.until(({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === phase);
+    // A call in flight must not reach its time limit meanwhile.
+    await passing(this.clock, reached, pluginStopMs);
     watching.leave();
   }
 
