@@ -29,17 +29,3 @@ export function countBits(bits: Bits): number {
   }
   return count;
 }
-
-export function ordinalsOf(bits: Bits): number[] {
-  const ordinals: number[] = [];
-  for (let place = 0; place < bits.length; place++) {
-    for (let word = bits[place] ?? 0; word !== 0; word &= word - 1) ordinals.push(place * 32 + 31 - Math.clz32(word & -word));
-  }
-  return ordinals;
-}
-
-export function bitsOf(ordinals: readonly number[], capacity: number): Bits {
-  const bits = emptyBits(capacity);
-  for (const ordinal of ordinals) setBit(bits, ordinal);
-  return bits;
-}

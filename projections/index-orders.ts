@@ -1,8 +1,9 @@
 import type { IndexDefinition } from '../src/resource/resource-type.ts';
 import { IndexRows } from './index-rows.ts';
-import { greatestMark, leastMark, OrderedSequence } from './ordered-sequence.ts';
+import { greatestMark, leastMark, type OrderView } from './order-view.ts';
+import { OrderedSequence } from './ordered-sequence.ts';
 
-/** The rows of one type and every order of them: what writes keep up to date and queries read. */
+/** The rows of one type and every order of them: what writes keep up to date. */
 export type Orders = {
   readonly rows: IndexRows;
   /** Newest first, then by name. */
@@ -14,6 +15,17 @@ export type Orders = {
   /** Over `labelTerm`s; objects without labels are not in it. */
   readonly byLabel: OrderedSequence;
 };
+
+/** The same as queries read it: over several turns only while a view is open. */
+export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
+  readonly byDefault: OrderView;
+  readonly byIndex: readonly OrderView[];
+  readonly byLabel: OrderView;
+};
+
+export function viewOf({ rows, multi, byDefault, byIndex, byLabel }: Orders): OrdersView {
+  return { rows, multi, byDefault: byDefault.view, byIndex: byIndex.map(({ view }) => view), byLabel: byLabel.view };
+}
 
 /** No label holds a control character, so a term is a key and a value in one way only. */
 export function labelTerm(key: string, value: string): string {

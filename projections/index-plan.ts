@@ -1,14 +1,16 @@
+import { strideMax, type Steps } from '../src/base/steps.ts';
 import type { IndexRequirement, LabelRequirement, Selection, SortKey } from '../src/resource/list-query.ts';
 import { matchesKeys, matchesLabels } from '../src/resource/match.ts';
 import { clearBit, countBits, emptyBits, setBit, type Bits } from './index-bits.ts';
-import { labelTerm, type Orders } from './index-orders.ts';
-import { ordinalMask, type OrderedSequence } from './ordered-sequence.ts';
+import { labelTerm, type OrdersView } from './index-orders.ts';
+import { inSpans } from './index-walk.ts';
+import { ordinalMask, type OrderView } from './order-view.ts';
 
 /** The objects a query selects, before they are put in order. */
 export type Selected =
   | { readonly kind: 'all' }
   /** Those at `low` up to `high` in `sequence`, each once: a part of the order that is asked for. */
-  | { readonly kind: 'range'; readonly sequence: OrderedSequence; readonly low: number; readonly high: number }
+  | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
   /** So few that they are sorted by themselves. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
@@ -17,7 +19,7 @@ type Range = { readonly low: number; readonly high: number };
 
 /** One requirement as what it is in its order: ranges of ranks, or, when `negated`, all but them. */
 type Condition = {
-  readonly sequence: OrderedSequence;
+  readonly sequence: OrderView;
   readonly ranges: readonly Range[];
   readonly negated: boolean;
   /** Postings in the ranges. */
@@ -29,12 +31,8 @@ type Condition = {
   readonly holds: (ordinal: number) => boolean;
 };
 
-export function select(orders: Orders, selection: Selection, sort: readonly SortKey[]): Selected {
-  const conditions = [
-    ...selection.labels.map((requirement) => labelCondition(orders, requirement)),
-    ...selection.fields.map((requirement) => fieldCondition(orders, requirement)),
-  ];
-  if (conditions.length === 0) return { kind: 'all' };
+export function* select(orders: OrdersView, selection: Selection, sort: readonly SortKey[]): Steps<Selected> {
+  const conditions = yield* conditionsOf(orders, selection);
   conditions.sort((a, b) => Number(a.negated) - Number(b.negated) || a.count - b.count);
   const [driver, ...others] = conditions;
   if (driver === undefined) return { kind: 'all' };
@@ -42,10 +40,43 @@ export function select(orders: Orders, selection: Selection, sort: readonly Sort
     const range = rangeInOrder(driver, sort);
     if (range !== undefined) return range;
   }
-  if (!driver.negated && driver.count <= testedMax) return { kind: 'listed', ordinals: tested(driver, others) };
-  const bits = driver.negated ? without(orders.rows.live(), driver) : marked(driver, orders.rows.capacity);
-  const selected = others.reduce((narrowed, condition) => (condition.negated ? without(narrowed, condition) : within(narrowed, condition)), bits);
-  return { kind: 'bits', bits: selected, total: countBits(selected) };
+  if (!driver.negated && driver.count <= testedMax) return { kind: 'listed', ordinals: yield* tested(driver, others) };
+  const bits = yield* allHolding(orders, driver, others);
+  return { kind: 'bits', bits, total: countBits(bits) };
+}
+
+function* allHolding(orders: OrdersView, driver: Condition, others: readonly Condition[]): Steps<Bits> {
+  let bits = driver.negated ? yield* everything(orders, 1 + others.length) : emptyBits(orders.rows.capacity);
+  if (driver.negated) yield* cleared(bits, driver);
+  else yield* marked(bits, driver);
+  for (const condition of others) {
+    if (condition.negated) yield* cleared(bits, condition);
+    else bits = yield* within(bits, condition);
+  }
+  return bits;
+}
+
+function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
+  // The rows say it at once, but only in the turn in which the view was opened, and while no other keeps removed ones.
+  if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
+  const bits = emptyBits(rows.capacity);
+  yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });
+  return bits;
+}
+
+/** A condition may be a few hundred searches. */
+const conditionsPerStep = 4;
+
+function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps<Condition[]> {
+  const conditions: Condition[] = [];
+  for (const make of [
+    ...labels.map((requirement) => () => labelCondition(orders, requirement)),
+    ...fields.map((requirement) => () => fieldCondition(orders, requirement)),
+  ]) {
+    if (conditions.length > 0 && conditions.length % conditionsPerStep === 0) yield;
+    conditions.push(make());
+  }
+  return conditions;
 }
 
 /** Up to this many candidates, asking each about the other conditions costs less than marking what those hold for. */
@@ -60,40 +91,40 @@ function rangeInOrder({ ranges, sequence, oneKey, singleIndex }: Condition, sort
   return inOrder ? { kind: 'range', sequence, ...range } : undefined;
 }
 
-function tested(driver: Condition, others: readonly Condition[]): readonly number[] {
+function* tested(driver: Condition, others: readonly Condition[]): Steps<readonly number[]> {
+  const candidates: number[] = [];
+  yield* eachSpan(driver, (postings) => { for (const posting of postings) candidates.push(posting & ordinalMask); });
   const ordinals = new Set<number>();
-  eachSpan(driver, (postings) => {
-    for (const posting of postings) {
-      const ordinal = posting & ordinalMask;
-      if (others.every((condition) => condition.holds(ordinal))) ordinals.add(ordinal);
-    }
-  });
+  let asked = 0;
+  for (const ordinal of candidates) {
+    if (others.every((condition) => condition.holds(ordinal))) ordinals.add(ordinal);
+    asked += 1 + others.length;
+    if (asked < strideMax) continue;
+    asked = 0;
+    yield;
+  }
   return [...ordinals];
 }
 
-function marked(condition: Condition, capacity: number): Bits {
-  const bits = emptyBits(capacity);
-  eachSpan(condition, (postings) => { setBits(bits, postings); });
-  return bits;
+function* marked(bits: Bits, part: Part): Steps<undefined> {
+  yield* eachSpan(part, (postings) => { setBits(bits, postings); });
 }
 
-function without(bits: Bits, condition: Condition): Bits {
-  eachSpan(condition, (postings) => { clearBits(bits, postings); });
-  return bits;
+function* cleared(bits: Bits, part: Part): Steps<undefined> {
+  yield* eachSpan(part, (postings) => { clearBits(bits, postings); });
 }
 
-function within(bits: Bits, condition: Condition): Bits {
+function* within(bits: Bits, part: Part): Steps<Bits> {
   const both = new Uint32Array(bits.length);
-  eachSpan(condition, (postings) => { copyBits(bits, both, postings); });
+  yield* eachSpan(part, (postings) => { copyBits(bits, both, postings); });
   return both;
 }
 
-function eachSpan({ sequence, ranges }: Condition, visit: (postings: Uint32Array) => void): void {
+type Part = Pick<Condition, 'sequence' | 'ranges'>;
+
+function* eachSpan({ sequence, ranges }: Part, visit: (postings: Uint32Array) => void): Steps<undefined> {
   for (const { low, high } of ranges) {
-    sequence.spans(low, high, ({ ordinals }, from, to) => {
-      visit(ordinals.subarray(from, to));
-      return true;
-    });
+    yield* inSpans(sequence.spans(low, high), ({ chunk: { ordinals }, from, to }) => { visit(ordinals.subarray(from, to)); });
   }
 }
 
@@ -113,7 +144,7 @@ function copyBits(from: Bits, to: Bits, postings: Uint32Array): void {
   }
 }
 
-function labelCondition({ byLabel: sequence, rows }: Orders, requirement: LabelRequirement): Condition {
+function labelCondition({ byLabel: sequence, rows }: OrdersView, requirement: LabelRequirement): Condition {
   const holds = (ordinal: number): boolean => matchesLabels(requirement, rows.labels(ordinal));
   const negated = requirement.operator === 'notIn' || requirement.operator === 'absent';
   const ranges = requirement.operator === 'in' || requirement.operator === 'notIn'
@@ -123,7 +154,7 @@ function labelCondition({ byLabel: sequence, rows }: Orders, requirement: LabelR
   return { sequence, negated, oneKey, singleIndex: undefined, holds, ...counted(ranges) };
 }
 
-function fieldCondition(orders: Orders, requirement: IndexRequirement): Condition {
+function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Condition {
   const sequence = orders.byIndex[requirement.index];
   const column = orders.rows.columns[requirement.index];
   if (sequence === undefined || column === undefined) throw new RangeError(`there is no index at ${String(requirement.index)}`);
@@ -140,7 +171,7 @@ function fieldCondition(orders: Orders, requirement: IndexRequirement): Conditio
 }
 
 /** `present`: the rank after the last posting with a value. */
-function fieldRanges(sequence: OrderedSequence, present: number, requirement: IndexRequirement): readonly Range[] {
+function fieldRanges(sequence: OrderView, present: number, requirement: IndexRequirement): readonly Range[] {
   switch (requirement.operator) {
     case 'in':
     case 'notIn': return [...new Set(requirement.keys)].map((key) => keyRange(sequence, key));
@@ -154,7 +185,7 @@ function fieldRanges(sequence: OrderedSequence, present: number, requirement: In
   }
 }
 
-function keyRange(sequence: OrderedSequence, key: string | number): Range {
+function keyRange(sequence: OrderView, key: string | number): Range {
   return { low: sequence.lower(key), high: sequence.upper(key) };
 }
 

@@ -3,6 +3,7 @@ import type { IndexEntry, IndexKey } from '../src/resource/index-entry.ts';
 import type { IndexDefinition } from '../src/resource/resource-type.ts';
 import { clearBit, emptyBits, type Bits } from './index-bits.ts';
 import { columnFor, NumberColumn, TextColumn, type KeyColumn } from './index-columns.ts';
+import { IndexViews } from './index-views.ts';
 
 type Labels = IndexEntry['labels'];
 const noKeys: readonly IndexKey[] = Object.freeze([]);
@@ -21,6 +22,8 @@ export class IndexRows {
   /** Ordinals below `capacity` that hold no object. */
   readonly #free: number[] = [];
   #capacity = 0;
+  /** A row that one of them may meet is neither changed nor given to another object. */
+  readonly views = new IndexViews((ordinal) => { this.#blank(ordinal); });
 
   constructor(definitions: readonly IndexDefinition[]) {
     this.columns = definitions.map(({ name, type, multi }) => {
@@ -35,7 +38,7 @@ export class IndexRows {
   }
 
   get size(): number {
-    return this.#capacity - this.#free.length;
+    return this.#capacity - this.#free.length - this.views.retired;
   }
 
   add(entry: IndexEntry): number {
@@ -54,7 +57,12 @@ export class IndexRows {
     }
   }
 
+  /** No order holds it any more. */
   remove(ordinal: number): void {
+    this.views.retire(ordinal);
+  }
+
+  #blank(ordinal: number): void {
     this.set(ordinal, { name: '', created: 0, labels: noLabels, keys: [] });
     this.#free.push(ordinal);
   }
@@ -92,7 +100,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** Every ordinal that holds an object. */
+  /** Every ordinal that holds an object; only while no row is retired. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

@@ -1,9 +1,10 @@
+import type { Steps } from '../src/base/steps.ts';
 import { hasBit, type Bits } from './index-bits.ts';
-import { ordinalMask, type Chunk, type OrderedSequence } from './ordered-sequence.ts';
+import { ordinalMask, type OrderView, type Span } from './order-view.ts';
 
 /** A part of an order, and which of its postings count: hits are those with `mark` whose ordinal is in `bits`. */
 export type Walk = {
-  readonly sequence: OrderedSequence;
+  readonly sequence: OrderView;
   /** Ranks: from `low` up to `high`. */
   readonly low: number;
   readonly high: number;
@@ -17,25 +18,35 @@ export type Walk = {
 export type CountedWalk = Walk & { readonly total: number };
 
 export type Slice = { readonly skip: number; readonly take: number };
-type Span = { readonly from: number; readonly to: number };
+
+/** Spans of a chunk each: together some thousand postings. */
+const spansPerStep = 8;
+
+/** Calls `visit` with each span, until it returns false. */
+export function* inSpans(spans: Iterable<Span>, visit: (span: Span) => unknown): Steps<undefined> {
+  let visited = 0;
+  for (const span of spans) {
+    if (visit(span) === false) return;
+    visited += 1;
+    if (visited % spansPerStep === 0) yield;
+  }
+}
 
 export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
 /** Hits before `rank`, counted from the nearer end. */
-export function hitsBefore(walk: CountedWalk, rank: number): number {
+export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
-  return at - walk.low <= walk.high - at ? hitsIn(walk, walk.low, at) : walk.total - hitsIn(walk, at, walk.high);
+  if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
+  return walk.total - (yield* hitsIn(walk, at, walk.high));
 }
 
-export function hitsIn(walk: Walk, low: number, high: number): number {
+export function* hitsIn(walk: Walk, low: number, high: number): Steps<number> {
   if (isWhole(walk)) return Math.max(0, high - low);
   let count = 0;
-  walk.sequence.spans(low, high, (chunk, from, to) => {
-    count += hitsInSpan(walk, chunk, { from, to });
-    return true;
-  });
+  yield* inSpans(walk.sequence.spans(low, high), (span) => { count += hitsInSpan(walk, span); });
   return count;
 }
 
@@ -44,7 +55,7 @@ function isWhole({ mark, bits }: Walk): boolean {
 }
 
 /** What a walk spends its time in: nothing but numbers, and no branch on a bit. */
-function hitsInSpan({ mark, bits }: Walk, { ordinals }: Chunk, { from, to }: Span): number {
+function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;
@@ -56,17 +67,18 @@ function hitsInSpan({ mark, bits }: Walk, { ordinals }: Chunk, { from, to }: Spa
 }
 
 /** The rank of the hit that has `before` hits before it, found from the nearer end. */
-export function rankOfHit(walk: CountedWalk, before: number): number {
-  return before <= walk.total / 2 ? rankForward(walk, before) : rankBackward(walk, walk.total - 1 - before);
+export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
+  return before <= walk.total / 2 ? yield* rankForward(walk, before) : yield* rankBackward(walk, walk.total - 1 - before);
 }
 
 /** The rank of the hit that has `before` hits before it; `high` when there are not so many. */
-export function rankForward(walk: Walk, before: number): number {
+export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
   let rest = before;
   let rank = walk.low;
-  walk.sequence.spans(walk.low, walk.high, (chunk, from, to) => {
-    const hits = hitsInSpan(walk, chunk, { from, to });
+  yield* inSpans(walk.sequence.spans(walk.low, walk.high), (span) => {
+    const { chunk, from, to } = span;
+    const hits = hitsInSpan(walk, span);
     if (hits <= rest) {
       rest -= hits;
       rank += to - from;
@@ -82,12 +94,13 @@ export function rankForward(walk: Walk, before: number): number {
 }
 
 /** The rank of the hit that has `after` hits after it. */
-function rankBackward(walk: Walk, after: number): number {
+function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;
   let rank = walk.high - 1;
-  walk.sequence.spansBackward(walk.low, walk.high, (chunk, from, to) => {
-    const hits = hitsInSpan(walk, chunk, { from, to });
+  yield* inSpans(walk.sequence.spansBackward(walk.low, walk.high), (span) => {
+    const { chunk, from, to } = span;
+    const hits = hitsInSpan(walk, span);
     if (hits <= rest) {
       rest -= hits;
       rank -= to - from;
@@ -103,16 +116,19 @@ function rankBackward(walk: Walk, after: number): number {
 }
 
 /** The ordinals of the hits from `rank` on, at most `take`. */
-export function ordinalsFrom(walk: Walk, rank: number, take: number): number[] {
+export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<number[]> {
   const found: number[] = [];
   if (take <= 0) return found;
-  walk.sequence.spans(rank, walk.high, (chunk, from, to) => collect(walk, chunk, { from, to: Math.min(to, isWhole(walk) ? from + take - found.length : to) }, found) < take);
+  yield* inSpans(walk.sequence.spans(rank, walk.high), ({ chunk, from, to }) => {
+    const end = Math.min(to, isWhole(walk) ? from + take - found.length : to);
+    return collect(walk, { chunk, from, to: end }, found) < take;
+  });
   if (found.length > take) found.length = take;
   return found;
 }
 
 /** Adds a span's hits to `found`, and answers how many that holds. */
-function collect({ mark, bits }: Walk, { ordinals }: Chunk, { from, to }: Span, found: number[]): number {
+function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;
     if ((posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask))) found.push(posting & ordinalMask);

@@ -1,46 +1,110 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Clock } from '../src/base/clock.ts';
+import { Slices } from '../src/base/slices.ts';
+import { Turns } from '../src/base/turns.ts';
 import { must } from '../src/base/unreachable.ts';
-import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
+import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, listTurnMs, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
 import type { LogPosition } from '../src/log/log.ts';
-import { SnapshotsExhaustedError, type ListPage } from '../src/read/objects.ts';
+import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { Choice, QueryResult } from './index-choice.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 import { answerStart } from './row.ts';
-import type { QueryResult } from './type-index.ts';
 
-/** Joins the rows a query names into a list's items: a short page at once, a long one slice by slice from a snapshot. */
+/** What is listed: a choice that was begun in this turn, and the position of this turn. */
+export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
+
+type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
+type ReadRow = (name: string) => Buffer | undefined;
+
+/**
+ * Joins the rows a query names into a list's items: a short page at once, a long one slice by slice from a snapshot. All
+ * that takes several turns shares a part of each.
+ */
 export class ListPages {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
+  readonly #turns: Turns;
   /** Snapshots held now, by lists and initial watch states that are still being read. */
   #held = 0;
 
   constructor(tables: LmdbTables, clock: Clock) {
     this.#tables = tables;
     this.#clock = clock;
+    this.#turns = new Turns(clock, listTurnMs);
   }
 
-  page(type: TypeKey, result: QueryResult, position: LogPosition): ListPage {
-    const { names, total, next, remaining } = result;
-    const joined = names.length <= listJoinedObjectsMax ? this.#joined(type, names) : undefined;
-    return { position, total, count: names.length, next, remaining, items: joined ?? (() => this.#slices(type, names)) };
+  page({ type, choice, position }: Listing): ListPage | LongList {
+    const result = choice.advance(new Slices(this.#clock));
+    if (result !== undefined) {
+      const joined = this.#joined(result, (name) => this.#tables.rowFast(type, name));
+      return pageOf(result, position, joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })));
+    }
+    // Taken in this turn: order and rows are of one state.
+    const snapshot = this.#tables.snapshot();
+    return {
+      rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
+      leave: () => {
+        choice.close();
+        snapshot.release();
+      },
+    };
   }
 
-  /** Objects one by one, in batches, exactly as they are now however long reading takes. */
-  batches(type: TypeKey, names: readonly string[]): AsyncIterable<readonly Uint8Array[]> {
-    const snapshot = this.#snapshot();
-    return readSlices({ type, names, snapshot }, (rows) => rows.map((row) => row.subarray(answerStart(row))));
+  /** Objects one by one, in batches, exactly as they are now however long choosing and reading takes. */
+  async objects({ type, choice, position }: Listing): Promise<ListedObjects> {
+    let snapshot: Snapshot | undefined;
+    try {
+      snapshot = this.#hold(this.#tables.snapshot());
+      const { names } = await this.#chosen(choice);
+      const batches = this.#readSlices({ type, names, snapshot }, (rows) => rows.map((row) => row.subarray(answerStart(row))));
+      return { position, total: names.length, batches };
+    } catch (error) {
+      choice.close();
+      snapshot?.release();
+      throw error;
+    }
   }
 
-  /** Undefined for more bytes than one turn should join. */
-  #joined(type: TypeKey, names: readonly string[]): Uint8Array | undefined {
+  async names(choice: Choice): Promise<readonly string[]> {
+    try {
+      return (await this.#chosen(choice)).names;
+    } finally {
+      choice.close();
+    }
+  }
+
+  async #rest({ type, choice, position }: Listing, taken: Snapshot, signal: AbortSignal | undefined): Promise<ListPage> {
+    let snapshot = taken;
+    try {
+      snapshot = this.#hold(taken);
+      const held = snapshot;
+      const result = await this.#chosen(choice, signal);
+      const joined = this.#joined(result, (name) => held.row(type, name));
+      if (joined !== undefined) held.release();
+      return pageOf(result, position, joined ?? (() => this.#slices({ type, names: result.names, snapshot: held })));
+    } catch (error) {
+      choice.close();
+      snapshot.release();
+      throw error;
+    }
+  }
+
+  async #chosen(choice: Choice, signal?: AbortSignal): Promise<QueryResult> {
+    for (;;) {
+      const result = choice.advance(new Slices(this.#clock));
+      if (result !== undefined) return result;
+      await this.#turns.next();
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** Undefined for more than one turn should join. */
+  #joined({ names }: QueryResult, read: ReadRow): Uint8Array | undefined {
+    if (names.length > listJoinedObjectsMax) return undefined;
     let joined = Buffer.allocUnsafe(Math.max(names.length * 1024, 64));
     let length = 0;
     for (const name of names) {
-      const row = this.#tables.rowFast(type, name);
-      if (row === undefined) throw new Error(`invariant broken: ${type}/${name} is indexed and has no row`);
+      const row = present(read(name), name);
       const start = answerStart(row);
       const needed = length + 1 + row.length - start;
       if (needed > listJoinedBytesMax) return undefined;
@@ -51,16 +115,31 @@ export class ListPages {
     return joined.subarray(0, length);
   }
 
-  #slices(type: TypeKey, names: readonly string[]): AsyncIterable<Uint8Array> {
-    const snapshot = this.#snapshot();
-    return readSlices({ type, names, snapshot }, joinRows);
+  #slices(pinned: Pinned): AsyncIterable<Uint8Array> {
+    return this.#readSlices(pinned, joinRows);
+  }
+
+  async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (rows: readonly Buffer[]) => T): AsyncGenerator<T> {
+    try {
+      for (let start = 0; start < names.length;) {
+        // A reader that keeps up would otherwise hold the loop from its first slice to its last.
+        if (start > 0) await this.#turns.next();
+        const rows = sliceFrom(names, start, (name) => present(snapshot.row(type, name), name));
+        start += rows.length;
+        yield read(rows);
+      }
+    } finally {
+      snapshot.release();
+    }
   }
 
   /** A reader that stalls must not keep LMDB from reusing pages for ever: its snapshot is taken back, and its list fails. */
-  #snapshot(): Snapshot {
-    if (this.#held >= snapshotsMax) throw new SnapshotsExhaustedError(this.#held);
+  #hold(snapshot: Snapshot): Snapshot {
+    if (this.#held >= snapshotsMax) {
+      snapshot.release();
+      throw new SnapshotsExhaustedError(this.#held);
+    }
     this.#held += 1;
-    const snapshot = this.#tables.snapshot();
     let held = true;
     const release = (): void => {
       if (!held) return;
@@ -82,20 +161,13 @@ export class ListPages {
 
 const comma = 0x2c;
 
-type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
+function pageOf({ names, total, next, remaining }: QueryResult, position: LogPosition, items: ListPage['items']): ListPage {
+  return { position, total, count: names.length, next, remaining, items };
+}
 
-async function* readSlices<T>({ type, names, snapshot }: Pinned, read: (rows: readonly Buffer[]) => T): AsyncGenerator<T> {
-  try {
-    for (let start = 0; start < names.length;) {
-      // A reader that keeps up would otherwise hold the loop from its first slice to its last.
-      if (start > 0) await nextTurn();
-      const rows = sliceFrom(names, start, (name) => rowOf(snapshot, type, name));
-      start += rows.length;
-      yield read(rows);
-    }
-  } finally {
-    snapshot.release();
-  }
+function present(row: Buffer | undefined, name: string): Buffer {
+  if (row === undefined) throw new Error(`invariant broken: ${name} is indexed and has no row`);
+  return row;
 }
 
 /** At least one row. */
@@ -108,12 +180,6 @@ function sliceFrom(names: readonly string[], start: number, rowOfName: (name: st
     bytes += row.length;
   }
   return rows;
-}
-
-function rowOf(snapshot: Snapshot, type: TypeKey, name: string): Buffer {
-  const row = snapshot.row(type, name);
-  if (row === undefined) throw new Error(`invariant broken: ${type}/${name} is indexed and has no row`);
-  return row;
 }
 
 function joinRows(rows: readonly Buffer[]): Buffer {

@@ -5,17 +5,17 @@ import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
-import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
+import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, LongList, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
-import type { ListQuery, OrderPlace } from '../src/resource/list-query.ts';
+import type { ListQuery, OrderPlace, Selection } from '../src/resource/list-query.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
 import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
-import { ListPages } from './list-pages.ts';
+import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import type { Fold } from './runner.ts';
 import { storedOf } from './row.ts';
@@ -130,12 +130,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return revision === undefined ? { kind: 'absent' } : { kind: 'gone', revision };
   }
 
-  list(type: TypeKey, query: ListQuery): ListPage {
-    return this.#pages.page(type, this.#ready(type).query(query), this.#position);
+  list(type: TypeKey, query: ListQuery): ListPage | LongList {
+    return this.#pages.page(this.#listing(type, query));
   }
 
-  names(type: TypeKey, query: ListQuery): readonly string[] {
-    return this.#ready(type).query(query).names;
+  async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
+    return this.#pages.names(this.#listing(type, { selection, sort: [], window: { kind: 'all' } }).choice);
   }
 
   *pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
@@ -147,9 +147,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     } while (after !== undefined);
   }
 
-  objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> } {
-    const { names } = this.#ready(type).query(query);
-    return { position: this.#position, total: names.length, batches: this.#pages.batches(type, names) };
+  async objects(type: TypeKey, query: ListQuery): Promise<ListedObjects> {
+    return this.#pages.objects(this.#listing(type, query));
   }
 
   /** Names of a type's objects in order, whether or not its indexes are built or it is registered at all. */
@@ -266,6 +265,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     }
     if (change.after !== undefined) indexed.index.put(change.after);
     else if (change.before !== undefined) indexed.index.remove(change.before);
+  }
+
+  #listing(type: TypeKey, query: ListQuery): Listing {
+    return { type, choice: this.#ready(type).begin(query), position: this.#position };
   }
 
   #ready(type: TypeKey): TypeIndex {

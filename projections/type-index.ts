@@ -1,29 +1,16 @@
 import type { Slices } from '../src/base/slices.ts';
-import { inSlices } from '../src/base/steps.ts';
+import { atOnce, inSlices } from '../src/base/steps.ts';
 import { nameIndex } from '../src/resource/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../src/resource/index-entry.ts';
-import type { ListQuery, OrderPlace, Window } from '../src/resource/list-query.ts';
+import type { ListQuery } from '../src/resource/list-query.ts';
 import type { IndexDefinition } from '../src/resource/resource-type.ts';
+import { Choice, chosen, type QueryResult } from './index-choice.ts';
 import { loadOrders } from './index-load.ts';
-import { labelTerm, markedPosting, newOrders, type Orders } from './index-orders.ts';
-import { select } from './index-plan.ts';
-import type { Slice } from './index-walk.ts';
-import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
-
-export type QueryResult = {
-  /** Objects that match, in all windows. */
-  readonly total: number;
-  /** Those of the window, in order. */
-  readonly names: readonly string[];
-  /** Objects that match and come after the window. */
-  readonly remaining: number;
-  /** The place of the window's last object; undefined when nothing comes after it. */
-  readonly next: OrderPlace | undefined;
-};
+import { labelTerm, markedPosting, newOrders, viewOf, type Orders } from './index-orders.ts';
 
 /**
- * All indexes of one type, in memory: what its lists are answered from. Every order holds the same objects, and every call
- * is synchronous, so each sees one state.
+ * All indexes of one type, in memory: what its lists are answered from. Every order holds the same objects, and every
+ * change is made within one turn, so whoever reads sees one state.
  */
 export class TypeIndex {
   readonly #orders: Orders;
@@ -43,7 +30,11 @@ export class TypeIndex {
     const ordinal = this.#ordinal(entry.name);
     const { rows } = this.#orders;
     if (ordinal === undefined) this.#insertAll(rows.add(entry));
-    else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
+    else if (rows.views.areOpen) {
+      // They may read what it was: what it becomes is another row.
+      this.remove(entry);
+      this.#insertAll(rows.add(entry));
+    } else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
     else {
       // Deleted and created again: it stands elsewhere in every order.
       this.#removeAll(ordinal);
@@ -63,29 +54,24 @@ export class TypeIndex {
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
     if (sequence === undefined) throw new RangeError(`there is no index at ${String(index)}`);
-    const ordinal = sequence.first(key);
+    const ordinal = sequence.view.first(key);
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }
 
-  query({ selection, sort, window }: ListQuery): QueryResult {
-    const ordering: Ordering = { orders: this.#orders, sort };
-    const selected = select(this.#orders, selection, sort);
-    const total = totalOf(this.#orders, selected);
-    const before = window.kind === 'after' && window.after !== undefined ? countUpTo(ordering, selected, window.after) : 0;
-    const { skip, take } = sliceOfWindow(window, before, total);
-    const ordinals = sliceOf(ordering, selected, { skip, take });
-    const remaining = Math.max(0, total - skip - ordinals.length);
-    const last = ordinals.at(-1);
-    return {
-      total,
-      names: ordinals.map((ordinal) => this.#orders.rows.name(ordinal)),
-      remaining,
-      next: remaining === 0 || last === undefined ? undefined : placeOf(ordering, last),
-    };
+  /** Answered in this turn: for windows and selections that are known to be short. */
+  query(query: ListQuery): QueryResult {
+    return atOnce(chosen(viewOf(this.#orders), query));
+  }
+
+  /** Answered over as many turns as it takes, of the state of this one. */
+  begin(query: ListQuery): Choice {
+    const { views } = this.#orders.rows;
+    const view = views.open();
+    return new Choice(chosen(viewOf(this.#orders), query), () => { views.close(view); });
   }
 
   #ordinal(name: string): number | undefined {
-    return this.#orders.byIndex[0]?.first(name);
+    return this.#orders.byIndex[0]?.view.first(name);
   }
 
   #insertAll(ordinal: number): void {
@@ -159,18 +145,6 @@ export async function buildTypeIndex(
   }
   await inSlices(loadOrders(orders), slices);
   return new TypeIndex(definitions, orders);
-}
-
-function sliceOfWindow(window: Window, before: number, total: number): Slice {
-  switch (window.kind) {
-    case 'all': return { skip: 0, take: total };
-    case 'page': return slice(window.page * window.size - window.size, window.size, total);
-    case 'after': return slice(before, window.limit, total);
-  }
-}
-
-function slice(skip: number, size: number, total: number): Slice {
-  return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
 function isEqual(a: readonly IndexKey[], b: readonly IndexKey[]): boolean {

@@ -33,7 +33,7 @@ export const reconcile: Measure = {
       return took;
     });
     const stored = { bytes: Buffer.from(widgetText({ name: 'w', size: '1', tier: 'gold', batch: '1' })) };
-    const reader: Pick<ObjectReader, 'get' | 'names'> = { get: () => stored as never, names: () => keys };
+    const reader: Pick<ObjectReader, 'get' | 'pages'> = { get: () => stored as never, pages: () => [keys] };
     const none = (): undefined => undefined;
     const log = { debug: none, info: none, warn: none, error: none };
     const plugin = await rounds(bench.rounds, async () => {

@@ -2,10 +2,10 @@ import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../limits/lists.ts';
 import { networkOf } from '../base/network-of.ts';
 import type { LogPosition } from '../log/log.ts';
 import { clientOf, type Client } from '../read/client.ts';
-import { SnapshotsExhaustedError, type ListPage } from '../read/objects.ts';
+import { SnapshotsExhaustedError, type ListPage, type LongList } from '../read/objects.ts';
 import type { Place } from '../read/snapshot-places.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
-import { bytesAnswer, refusal, type Answer } from './answer.ts';
+import { bytesAnswer, refusal, taken, type Answer } from './answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
@@ -15,6 +15,8 @@ import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from './problem.ts';
 import { readObject } from './read-object.ts';
 
+type Keyed = { readonly request: ListRequest; readonly key: string | undefined };
+type Placed = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: Place };
 type Streamed = { readonly page: Omit<ListPage, 'items'>; readonly items: AsyncIterable<Uint8Array>; readonly place: Place };
 
 /** The generated API of one collection, but for deletion (delete-collection.ts). */
@@ -47,38 +49,45 @@ export class Collections {
     // Many who ask the same at once share what the first of them has read meanwhile.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
+    return this.#list(exchange, type, { request, key });
+  }
+
+  #list(exchange: Exchange, type: ResourceType, { request, key }: Keyed): Answer | Promise<Answer> {
     const listed = this.#ports.reader.list(type.key, request.query);
-    if (listed.items instanceof Uint8Array) return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
+    if (!('rest' in listed) && listed.items instanceof Uint8Array) return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
     const place = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
-    return place === undefined ? this.#inTurn(exchange, type, request) : this.#stream(request, listed, place);
+    if (place !== undefined) return this.#placed({ exchange, request, place }, () => listed);
+    if ('leave' in listed) listed.leave();
+    return this.#inTurn(exchange, type, request);
   }
 
   /** The state has moved on by the time there is a place. */
   async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
-    if (place === undefined) return refusal(tooManyReading);
+    return place === undefined ? refusal(tooManyReading) : this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
+  }
+
+  async #placed({ exchange, request, place }: Placed, list: () => ListPage | LongList): Promise<Answer> {
+    const gone = goneSignal(exchange.res);
     try {
-      return this.#stream(request, reader.list(type.key, request.query), place);
+      const listed = list();
+      return this.#stream(request, 'rest' in listed ? await listed.rest(gone) : listed, place);
     } catch (error) {
       place.release();
+      if (gone.aborted) return taken;
+      if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
       throw error;
     }
   }
 
   /** What needs no snapshot any more gives its place back at once. */
   #stream(request: ListRequest, { items, ...page }: ListPage, place: Place): Answer {
-    try {
-      if (items instanceof Uint8Array) {
-        place.release();
-        return bytesAnswer(this.#joined(request, { ...page, items }, undefined));
-      }
+    if (!(items instanceof Uint8Array)) {
       return { kind: 'stream', chunks: this.#streamed(request, { page, items: items(), place }), holdMsMax: snapshotHoldMsMax, place };
-    } catch (error) {
-      place.release();
-      if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
-      throw error;
     }
+    place.release();
+    return bytesAnswer(this.#joined(request, { ...page, items }, undefined));
   }
 
   #joined(request: ListRequest, page: Omit<ListPage, 'items'> & { readonly items: Uint8Array }, key: string | undefined): Uint8Array {

@@ -77,7 +77,7 @@ class Sweep {
 
   /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
   async *run(selection: Selection): AsyncGenerator<Batch, undefined> {
-    const names = this.#ports.reader.names(this.#type.key, { selection, sort: [], window: { kind: 'all' } });
+    const names = await this.#ports.reader.names(this.#type.key, selection);
     let done = 0;
     for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
       const end = start + deleteCollectionBatchObjectsMax;

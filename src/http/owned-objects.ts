@@ -5,7 +5,7 @@ import type { Execute } from '../execute.ts';
 import { ownTextBytesMax } from '../limits/access.ts';
 import type { StoredObject } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
-import type { IndexRequirement, ListQuery } from '../resource/list-query.ts';
+import type { IndexRequirement, ListQuery, Selection } from '../resource/list-query.ts';
 import { bindFields } from '../resource/order.ts';
 import type { ResourceType, Violation } from '../resource/resource-type.ts';
 import { isMembers } from '../resource/schema-check.ts';
@@ -42,11 +42,11 @@ class OwnedReader implements ResourceReader {
   }
 
   list(type: TypeKey, query: ListQuery): ReturnType<ResourceReader['list']> {
-    return this.#reader.list(type, this.#narrowed(query));
+    return this.#reader.list(type, { ...query, selection: this.#narrowed(query.selection) });
   }
 
-  names(type: TypeKey, query: ListQuery): readonly string[] {
-    return this.#reader.names(type, this.#narrowed(query));
+  async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
+    return this.#reader.names(type, this.#narrowed(selection));
   }
 
   position(): ReturnType<ResourceReader['position']> {
@@ -61,8 +61,8 @@ class OwnedReader implements ResourceReader {
     return this.#reader.reached(...call);
   }
 
-  #narrowed({ selection, ...query }: ListQuery): ListQuery {
-    return { ...query, selection: { ...selection, fields: [...selection.fields, ...this.#requirements] } };
+  #narrowed(selection: Selection): Selection {
+    return { ...selection, fields: [...selection.fields, ...this.#requirements] };
   }
 }
 

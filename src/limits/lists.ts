@@ -15,6 +15,8 @@ export const listJoinedBytesMax = 1_048_576;
 /** Objects joined per slice of a streamed list before the loop is yielded, and the bytes from which on a slice is whole. */
 export const listSliceObjectsMax = 256;
 export const listSliceBytesMax = 262_144;
+/** Time of one turn of the event loop for choosing and reading long lists, all of them together. */
+export const listTurnMs = 4;
 /** Names read at once where the server looks at every object of a type: a page takes well under a millisecond. */
 export const namePageObjectsMax = 512;
 /** Recent list answers kept by query and position. */

@@ -86,7 +86,8 @@ class BoundClient {
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
     const type = this.#authorized(typeName, 'list', {});
-    const { items, total, position } = this.#dependencies.reader.list(type.key, this.#query(type, query));
+    const listed = this.#dependencies.reader.list(type.key, this.#query(type, query));
+    const { items, total, position } = 'rest' in listed ? await listed.rest() : listed;
     const slices: Buffer[] = [];
     let bytes = 0;
     for await (const slice of items instanceof Uint8Array ? [items] : items()) {

@@ -4,7 +4,7 @@ import type { ListQuery, OrderPlace } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import type { SnapshotPlaces } from './snapshot-places.ts';
 
-/** Ports of the object read model. All reads are synchronous and see one state: that of `position()`. */
+/** Ports of the object read model. A read sees one state: that of `position()` in the turn it is begun. */
 
 /** An object as it is answered. */
 export type StoredObject = {
@@ -45,9 +45,26 @@ export type ListPage = {
   /**
    * The objects' JSON, joined with commas. A short page is there at once; a long one comes in slices, none of which begins or
    * ends with a comma, read from a snapshot at `position`. The snapshot is taken by the call, which must be made in the turn
-   * of the list, and released when iteration ends or is abandoned.
+   * in which the page is given, and released when iteration ends or is abandoned.
    */
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
+};
+
+/**
+ * A list that takes longer than one turn to choose: it goes on in others, and its objects are those of the turn in which it
+ * was begun, in their order and bytes of then. One of the two must be called.
+ */
+export type LongList = {
+  /** Rejects with the signal's reason where that aborts first. */
+  rest(signal?: AbortSignal): Promise<ListPage>;
+  leave(): void;
+};
+
+export type ListedObjects = {
+  readonly position: LogPosition;
+  readonly total: number;
+  /** Read from a snapshot, which is released when iteration ends or is abandoned. It must begin. */
+  readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };
 
 export type ObjectReader = {
@@ -60,16 +77,16 @@ export type ObjectReader = {
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
   /** Throws for a type whose indexes are not ready. */
-  list(type: TypeKey, query: ListQuery): ListPage;
-  /** The names of all that match, in order. */
-  names(type: TypeKey, query: ListQuery): readonly string[];
+  list(type: TypeKey, query: ListQuery): ListPage | LongList;
+  /** The names of all that match, in order, as they are in this turn. */
+  names(type: TypeKey, selection: ListQuery['selection']): Promise<readonly string[]>;
   /**
    * The same names page by page, each read when it is taken: other work may come between two. What changes meanwhile is
    * among them as it was or as it is. Throws where the type's indexes are dropped before the last page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
-  /** The same objects one by one, exactly as they are at `position`: a watch's initial state. */
-  objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> };
+  /** The same objects one by one, exactly as they are at `position`, which is that of this turn: a watch's initial state. */
+  objects(type: TypeKey, query: ListQuery): Promise<ListedObjects>;
   /**
    * The name of an object that has `key` in the index at `index`, as this node knows it: a hint (protocol, 1). None where the
    * indexes are not ready, or are another declaration's: the type was stopped or upgraded while the caller was at work.

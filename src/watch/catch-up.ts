@@ -106,7 +106,7 @@ export class Replay {
     const { plan } = this.#watcher;
     await this.#turn();
     if (this.#isOver()) return;
-    const { position, batches } = this.#source.reader.objects(plan.type.key, initialQuery(plan));
+    const { position, batches } = await this.#source.reader.objects(plan.type.key, initialQuery(plan));
     for await (const objects of batches) {
       for (const object of objects) this.#take({ type: 'ADDED', object, position: undefined });
       this.#flush(undefined);

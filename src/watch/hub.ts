@@ -1,4 +1,5 @@
 import { delay, type Clock } from '../base/clock.ts';
+import { Turns } from '../base/turns.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
@@ -11,7 +12,6 @@ import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
 import { Reviews } from './reviews.ts';
 import { SharedPlaces } from './shared-places.ts';
-import { Turns } from './turns.ts';
 import type { Ending, Watched, WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';

@@ -58,7 +58,7 @@ t.test('whatever was bound before, a user ends with exactly the roles given, nob
         await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
         for (const name of named) bound.get(name)?.add(step.role);
       } else {
-        for (const name of access.models.names(access.type('rolebindings').key, everything)) await access.as(platform).collect('rolebindings', name);
+        for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat()) await access.as(platform).collect('rolebindings', name);
       }
       for (const [name, expected] of bound) t.strictSame(access.permissions.bound(name), [...expected].sort());
     }

@@ -46,7 +46,7 @@ test('a build gives way by time, however few objects that is', async (t) => {
   const { turns, longestMs } = await turnsOf(writing.clock, writing.declare(slow));
   t.ok(longestMs <= 2 * sliceMs, `${String(longestMs)} ms in one turn`);
   t.ok(turns >= objects * costMs / (2 * sliceMs), `${String(turns)} turns`);
-  t.equal(writing.models.names(slow.key, bySerial(slow)).length, objects);
+  t.equal([...writing.models.pages(slow.key, bySerial(slow))].flat().length, objects);
 });
 
 test('what is written while indexes are built is in them afterwards', async (t) => {
@@ -64,7 +64,7 @@ test('what is written while indexes are built is in them afterwards', async (t) 
   };
   await writing.declare(slow);
   for (const outcome of await Promise.all(written)) t.match(outcome, { ok: true });
-  const names = writing.models.names(slow.key, bySerial(slow));
+  const names = [...writing.models.pages(slow.key, bySerial(slow))].flat();
   t.equal(names.length, objects, 'one is new and one is gone');
   t.strictSame([names[0], names[1], names[2]], ['w0399', 'w0000', 'w0000a'], 'by the values they have now');
   t.notOk(names.includes('w0001'));
@@ -80,7 +80,7 @@ test('a type that is stopped in the middle of a build is read no further', async
   };
   await writing.declare(slow);
   t.ok(calls <= 11 + 2 * sliceMs, `${String(calls)} objects`);
-  t.throws(() => writing.models.names(slow.key, bySerial(slow)), /were asked for/u);
+  t.throws(() => [...writing.models.pages(slow.key, bySerial(slow))].flat(), /were asked for/u);
 });
 
 test('of two builds at once the later one counts, and the earlier one stops', async (t) => {
@@ -93,7 +93,7 @@ test('of two builds at once the later one counts, and the earlier one stops', as
   const second = writing.declare(slow);
   await Promise.all([first, second]);
   t.ok(calls < objects + objects / 2, `${String(calls)} calls`);
-  t.equal(writing.models.names(slow.key, bySerial(slow)).length, objects);
+  t.equal([...writing.models.pages(slow.key, bySerial(slow))].flat().length, objects);
 });
 
 const context = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } } as const;

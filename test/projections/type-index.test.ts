@@ -8,6 +8,7 @@ import type { OrderPlace } from '../../src/resource/list-query.ts';
 import type { ResourceObject } from '../../src/resource/object.ts';
 import type { IndexDefinition } from '../../src/resource/resource-type.ts';
 import { boundQuery, definitionsOf, fields, naiveNames, objectOf, queryOf, type Field, type NaiveQuery } from './type-index-oracle.ts';
+import { drawn, random } from './drawn-objects.ts';
 
 const numRuns = Number(process.env['PBT_RUNS'] ?? 150);
 
@@ -115,34 +116,6 @@ test('a chain of pages meets every object that stays exactly once, whatever else
   }), { numRuns });
   t.pass();
 });
-
-/** A small seeded generator: thousands of objects are drawn faster so than by an arbitrary, and a seed reproduces them. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = state + 0x6d2b79f5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) % below;
-  };
-}
-
-function drawn(below: (limit: number) => number, number: number): ResourceObject {
-  const word = (): string => `${['alpha', 'beta', 'a', '', '\u{1f600}', '\ue001', 'Zu'][below(7)]!}${['', ' and then some more', 'x'][below(3)]!}${below(4) === 0 ? String(below(100_000)) : ''}`;
-  return {
-    apiVersion: 'example.org/v1', kind: 'Thing',
-    metadata: {
-      name: `thing-${String(number)}`, uid: 'u', version: 0, generation: 1,
-      creationTimestamp: new Date(1_700_000_000_000 + below(500)).toISOString(),
-      labels: { app: ['a', 'b', 'a b'][below(3)]!, ...(below(2) === 0 ? { tier: String(below(400)) } : {}) },
-    },
-    spec: {
-      title: below(10) === 0 ? undefined : word(), size: below(5) === 0 ? undefined : below(3) === 0 ? below(1e9) - 5e8 : below(20) - 10, open: below(2) === 0,
-      due: below(2) === 0 ? undefined : new Date(1_600_000_000_000 + below(1e9)).toISOString(),
-      tags: Array.from({ length: below(4) }, word), scores: Array.from({ length: below(3) }, () => below(300)),
-    },
-  };
-}
 
 test('thousands of objects, loaded at once or one by one, answer alike and rightly', { timeout: 120_000 }, async (t) => {
   const definitions = definitionsOf(fields);

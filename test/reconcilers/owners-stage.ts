@@ -114,7 +114,7 @@ export class OwnersStage {
   }
 
   names(): readonly string[] {
-    return [...this.models.names(widgets.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } })].sort();
+    return [...this.models.pages(widgets.key, { selection: { labels: [], fields: [] }, sort: [] })].flat().sort();
   }
 
   /** Until nobody has anything to do. */

@@ -221,7 +221,7 @@ export function checkRow({ history, fail }: World, { node, models, name }: { rea
 }
 
 export function checkRows(world: World, node: string, models: Serving['models']): void {
-  const listed = models.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } });
+  const listed = [...models.pages(type.key, { selection: { labels: [], fields: [] }, sort: [] })].flat();
   const live: string[] = [];
   for (const stream of world.history.streams.keys()) {
     const name = nameOfStream(stream);

@@ -283,8 +283,8 @@ class Simulation {
         if (live === undefined ? rebuilt !== undefined : rebuilt?.equals(live) !== true) throw new Error(`${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n${rebuilt?.toString() ?? ''}`);
       }
       for (const selection of selections) {
-        const query = { selection, sort: [], window: { kind: 'all' } } as const;
-        const [live, rebuilt] = [node.serving?.models, models].map((each) => each?.names(type.key, query).join());
+        const named = [node.serving?.models, models].map((each) => [...each?.pages(type.key, { selection, sort: [] }) ?? []].flat().join());
+        const [live, rebuilt] = named;
         if (live !== rebuilt) throw new Error(`${node.name} finds ${String(live)} where one rebuilt from the log finds ${String(rebuilt)}`);
       }
     }

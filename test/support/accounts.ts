@@ -104,7 +104,7 @@ export class Accounts {
   }
 
   names(type: ResourceType): readonly string[] {
-    return this.models.names(type.key, { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } });
+    return [...this.models.pages(type.key, { selection: { labels: [], fields: [] }, sort: [] })].flat();
   }
 
   async recorded(): Promise<readonly RecordedEvent[]> {

@@ -4,11 +4,11 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { ObjectEvent } from '../../src/command/event.ts';
 import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { isOfEpoch, logStart, streamName, type EventLog, type LogPosition, type RecordedEvent, type StreamRevision } from '../../src/log/log.ts';
-import type { Change, ChangeBatch, ChangeFeed, ListPage, ObjectReader, StoredObject, StreamHead } from '../../src/read/objects.ts';
+import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, ObjectReader, StoredObject, StreamHead } from '../../src/read/objects.ts';
 import { entryOf } from '../../src/resource/index-definition.ts';
 import { SnapshotPlaces } from '../../src/read/snapshot-places.ts';
 import type { IndexEntry, TypeKey } from '../../src/resource/index-entry.ts';
-import type { ListQuery } from '../../src/resource/list-query.ts';
+import type { ListQuery, Selection } from '../../src/resource/list-query.ts';
 import { matches } from '../../src/resource/match.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
 import { idOf } from './id-of.ts';
@@ -97,20 +97,20 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     return { position: this.#position, total: rows.length, count: rows.length, next: undefined, remaining: 0, items: Buffer.from(rows.map(({ bytes }) => Buffer.from(bytes).toString()).join()) };
   }
 
-  names(type: TypeKey, query: ListQuery): readonly string[] {
-    return this.#selected(type, query).map(({ entry }) => entry.name);
+  async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
+    return Promise.resolve(this.#selected(type, { selection }).map(({ entry }) => entry.name));
   }
 
-  pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
-    return [this.names(type, { ...query, window: { kind: 'all' } })];
+  pages(type: TypeKey, query: Pick<ListQuery, 'selection'>): Iterable<readonly string[]> {
+    return [this.#selected(type, query).map(({ entry }) => entry.name)];
   }
 
-  objects(type: TypeKey, query: ListQuery): { readonly position: LogPosition; readonly total: number; readonly batches: AsyncIterable<readonly Uint8Array[]> } {
+  async objects(type: TypeKey, query: ListQuery): Promise<ListedObjects> {
     const rows = this.#selected(type, query);
-    return { position: this.#position, total: rows.length, batches: inBatches(rows.map(({ bytes }) => bytes)) };
+    return Promise.resolve({ position: this.#position, total: rows.length, batches: inBatches(rows.map(({ bytes }) => bytes)) });
   }
 
-  #selected(type: TypeKey, { selection }: ListQuery): readonly Row[] {
+  #selected(type: TypeKey, { selection }: Pick<ListQuery, 'selection'>): readonly Row[] {
     return [...this.#rows].filter(([key, { entry }]) => key.startsWith(`${type}/`) && matches(selection, entry)).map(([, row]) => row);
   }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Clock } from '../base/clock.ts';
-import { Fifo } from '../base/fifo.ts';
+import type { Clock } from './clock.ts';
+import { Fifo } from './fifo.ts';
 
 /**
  * Shares out each turn of the event loop among those who read for long: one after the other in the order they asked, until

@@ -1,0 +1,105 @@
+/** Lists that take several turns to choose: objects are written between two of them. */
+import { test, type Test } from 'tap';
+
+import type { ListPage, LongList } from '../../src/read/objects.ts';
+import type { ListQuery } from '../../src/resource/list-query.ts';
+import { snapshotsMax } from '../../src/limits/lists.ts';
+import { create, merge, remove, widgetType } from '../support/given.ts';
+import { Writing } from '../support/writing.ts';
+
+const objects = 1_500;
+const widget = widgetType({ indexes: [{ name: 'spec.title' }, { name: 'spec.serial' }] });
+const everything = { labels: [], fields: [] };
+const nameOf = (place: number): string => `w${String(place).padStart(4, '0')}`;
+
+function place(name: string): number {
+  return widget.indexes.findIndex((index) => index.name === name);
+}
+
+/** Two keys, the first of them equal in all. */
+const sorted: ListQuery = {
+  selection: everything, window: { kind: 'all' },
+  sort: [{ index: place('spec.title'), direction: 'desc' }, { index: place('spec.serial'), direction: 'desc' }],
+};
+
+type Item = { readonly metadata: { readonly name: string }; readonly spec: { readonly serial: string } };
+
+async function given(t: Test): Promise<Writing> {
+  const writing = await Writing.open(t, { type: widget });
+  await writing.race(Array.from({ length: objects }, (_, number) => create({ metadata: { name: nameOf(number) }, spec: { title: 'T', serial: nameOf(number) } })));
+  // Every slice of time is over as soon as it is asked.
+  let now = 0;
+  writing.clock.monotonic = () => now += 100;
+  return writing;
+}
+
+function longOf(listed: ListPage | LongList): LongList {
+  if ('rest' in listed) return listed;
+  throw new Error('it was chosen in one turn');
+}
+
+async function change(writing: Writing): Promise<void> {
+  for (const command of [
+    merge({ spec: { serial: 'a' } }, { name: nameOf(0) }), merge({ spec: { serial: 'z' } }, { name: nameOf(2) }),
+    remove({}, nameOf(1)), create({ metadata: { name: 'new' }, spec: { title: 'T', serial: 'm' } }),
+  ]) await writing.write(command);
+}
+
+async function itemsOf({ items }: ListPage): Promise<readonly Item[]> {
+  const slices: string[] = [];
+  for await (const slice of items instanceof Uint8Array ? [items] : items()) slices.push(Buffer.from(slice).toString('utf8'));
+  return JSON.parse(`[${slices.join()}]`) as readonly Item[];
+}
+
+const before = Array.from({ length: objects }, (_, number) => nameOf(objects - 1 - number));
+
+test('a list that takes several turns has order, objects and position of the turn it began in', async (t) => {
+  const writing = await given(t);
+  const { models } = writing;
+  const position = models.position();
+  const whole = longOf(models.list(widget.key, sorted));
+  const window: ListQuery['window'] = { kind: 'page', page: 2, size: 20 };
+  const short = longOf(models.list(widget.key, { ...sorted, window }));
+  const [wholeRest, shortRest] = [whole.rest(), short.rest()];
+  await change(writing);
+  for (const [page, names] of [[await wholeRest, before], [await shortRest, before.slice(20, 40)]] as const) {
+    t.equal(page.position, position);
+    t.equal(page.total, objects);
+    const items = await itemsOf(page);
+    t.strictSame(items.map(({ metadata }) => metadata.name), names);
+    t.strictSame(items.map(({ spec }) => spec.serial), names, 'in the state they had');
+  }
+  const now = await longOf(models.list(widget.key, sorted)).rest();
+  t.equal(now.position, models.position());
+  const items = await itemsOf(now);
+  t.strictSame([items[0]?.metadata.name, items.at(-2)?.metadata.name, items.at(-1)?.metadata.name], [nameOf(2), 'new', nameOf(0)]);
+});
+
+test('the initial state of a watch, and what a deletion of a collection chooses, are of the turn they begin in', async (t) => {
+  const writing = await given(t);
+  const { models } = writing;
+  const position = models.position();
+  const [state, names] = [models.objects(widget.key, sorted), models.names(widget.key, everything)];
+  await change(writing);
+  const { batches, ...listed } = await state;
+  t.strictSame(listed, { position, total: objects });
+  const serials: string[] = [];
+  for await (const batch of batches) serials.push(...batch.map((bytes) => (JSON.parse(Buffer.from(bytes).toString('utf8')) as Item).spec.serial));
+  t.strictSame(serials, before);
+  t.strictSame([...await names].sort(), before.toReversed());
+});
+
+test('a list that is left, or given up, holds nothing', async (t) => {
+  const writing = await given(t);
+  const { models } = writing;
+  for (let list = 0; list <= snapshotsMax; list += 1) {
+    longOf(models.list(widget.key, sorted)).leave();
+    await t.rejects(longOf(models.list(widget.key, sorted)).rest(AbortSignal.abort()), { name: 'AbortError' });
+  }
+  const held = [];
+  for (let list = 0; list < snapshotsMax; list += 1) held.push(await longOf(models.list(widget.key, sorted)).rest());
+  await t.rejects(longOf(models.list(widget.key, sorted)).rest(), { name: 'SnapshotsExhaustedError' });
+  await t.rejects(models.objects(widget.key, sorted), { name: 'SnapshotsExhaustedError' });
+  for (const page of held) t.equal((await itemsOf(page)).length, objects);
+  t.equal((await itemsOf(await longOf(models.list(widget.key, sorted)).rest())).length, objects);
+});
