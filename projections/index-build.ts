@@ -51,7 +51,7 @@ const sliceRows = listSliceObjectsMax * 4;
 /** Stored objects that an index cannot take, as its function fails on them: how many values are missing, the first of them, what was thrown for it and where. */
 export type Unindexed = { count: number; first?: string; problem?: string; trace?: string };
 
-/** Rows read, of how many there are about: sorting them takes about as long again and is not told. */
+/** Rows read, of how many there are at most: sorting them takes about as long again and is not told. */
 export type BuildProgress = (done: number, total: number) => void;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
@@ -61,6 +61,8 @@ export type Build = {
   readonly catchUp: IndexCatchUp;
   readonly unindexed: Unindexed;
   readonly onProgress?: BuildProgress | undefined;
+  /** How many objects are known to be of other types. */
+  readonly others: () => number;
   /** False once its type is stopped, or another build of it has begun. */
   readonly isWanted: () => boolean;
 };
@@ -82,15 +84,14 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, build: 
 
 class NotWantedError extends Error {}
 
-/** Before this many are read it is not worth counting them all. */
-const countedFromRows = sliceRows * 8;
+/** Before this many are read it is over sooner than anybody asks. */
+const toldFromRows = sliceRows * 8;
 
 /** A slice each time it is asked: whoever adds them lets other work have its turn in between. */
 function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Generator<readonly IndexEntry[]> {
   const { catchUp, onProgress } = build;
   let after: string | undefined;
   let done = 0;
-  let total = 0;
   for (;;) {
     const { entries, stale } = readSlice(type, tables, { ...build, after });
     const last = entries.at(-1);
@@ -99,10 +100,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
     catchUp.advance(after);
     if (stale.length > 0) refresh(type, tables, stale);
     done += entries.length;
-    if (done >= countedFromRows && onProgress !== undefined) {
-      if (total === 0) total = tables.count(type.key);
-      onProgress(done, total);
-    }
+    if (done >= toldFromRows) onProgress?.(done, Math.max(done, tables.size() - build.others()));
     yield entries;
   }
   catchUp.finish();

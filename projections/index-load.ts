@@ -5,6 +5,7 @@ import { labelTerm, markedPosting, type Orders } from './index-orders.ts';
 import type { IndexRows } from './index-rows.ts';
 import { sortedByNumber, sortedByText } from './index-sort.ts';
 import type { OrderedSequence } from './ordered-sequence.ts';
+import { SteadyMap } from './steady-map.ts';
 
 /** Fills the orders from rows that have just been added. The orders must not be read before the last step. */
 export function* loadOrders(orders: Orders): Steps<undefined> {
@@ -95,20 +96,20 @@ function* keyTable(column: KeyColumn, capacity: number): Steps<KeyTable> {
 /** Each distinct key's place, in the order they are first asked for. */
 class KeyPlaces {
   readonly keys: IndexKey[] = [];
-  readonly #places = new Map<IndexKey, number>();
+  readonly #places = new SteadyMap<number>();
 
   of(key: IndexKey): number {
     const known = this.#places.get(key);
     if (known !== undefined) return known;
     const place = this.keys.push(key) - 1;
-    this.#places.set(key, place);
+    this.#places.add(key, place);
     return place;
   }
 }
 
 function* labelTable(rows: IndexRows): Steps<KeyTable> {
   /** By key and value, so that a term is put together once and not once an object. */
-  const places = new Map<string, Map<string, number>>();
+  const places = new SteadyMap<SteadyMap<number>>();
   const keys: string[] = [];
   const keyPlaces = new Growing(rows.capacity);
   const starts = new Uint32Array(rows.capacity + 1);
@@ -118,9 +119,9 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
     for (const key in labels) {
       const value = labels[key] ?? '';
       let values = places.get(key);
-      if (values === undefined) places.set(key, values = new Map<string, number>());
+      if (values === undefined) places.add(key, values = new SteadyMap<number>());
       let place = values.get(value);
-      if (place === undefined) values.set(value, place = keys.push(labelTerm(key, value)) - 1);
+      if (place === undefined) values.add(value, place = keys.push(labelTerm(key, value)) - 1);
       keyPlaces.push(place);
     }
     starts[ordinal + 1] = keyPlaces.length;

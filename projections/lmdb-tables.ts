@@ -132,9 +132,10 @@ export class LmdbTables {
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
   }
 
-  /** How many objects a type has; it walks over their keys. */
-  count(type: TypeKey): number {
-    return this.#rows.getKeysCount({ start: `${type}/`, end: `${type}0` });
+  /** How many objects there are, of all types: to count one type's would be a walk over their keys. */
+  size(): number {
+    const { entryCount } = this.#rows.getStats() as { readonly entryCount: number };
+    return entryCount;
   }
 
   snapshot(): Snapshot {

@@ -234,7 +234,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
       return building?.state === 'building' && building.catchUp === catchUp;
     };
     const slices = new Slices(this.#clock);
-    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted });
+    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted, others: () => this.#indexed() });
     if (index === undefined || !isWanted()) return unindexed;
     while (!catchUp.applyTo(index, () => slices.isOver())) {
       await slices.next();
@@ -250,7 +250,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#indexes.delete(type);
   }
 
-  /** Objects of a type, whether or not its indexes are ready. */
+  /** Objects of a type whose indexes are ready; 0 before. */
   count(type: TypeKey): number {
     const indexed = this.#indexes.get(type);
     return indexed?.state === 'ready' ? indexed.index.size : 0;
@@ -265,6 +265,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     }
     if (change.after !== undefined) indexed.index.put(change.after);
     else if (change.before !== undefined) indexed.index.remove(change.before);
+  }
+
+  /** Objects of types whose indexes are ready. */
+  #indexed(): number {
+    return [...this.#indexes.keys()].reduce((sum, key) => sum + this.count(key), 0);
   }
 
   #listing(type: TypeKey, query: ListQuery): Listing {
