@@ -83,7 +83,7 @@ export class Authenticator {
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`the request has several cookies named ${sessionCookie}: send one`);
     const key = this.#keyOf(`cookie ${session}`);
-    return this.#recall(key) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
+    return this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
   }
 
   /** Whether what a subject showed still counts now. */
@@ -107,7 +107,7 @@ export class Authenticator {
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const shown = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
     const key = this.#keyOf(`${shown} ${authorization}`);
-    return this.#recall(key) ?? this.#askHeader(key, authorization, from);
+    return this.#recall(key, from.address) ?? this.#askHeader(key, authorization, from);
   }
 
   /** Apart from what every request passes through, which makes no closures this way. */
@@ -123,7 +123,7 @@ export class Authenticator {
   #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
     const length = String(username.length);
     const key = this.#keyOf(`pair ${address} ${length} ${username}:${password.normalize('NFC')}`);
-    return this.#recall(key) ?? this.#ask({
+    return this.#recall(key, address) ?? this.#ask({
       key, address, gone, verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
     });
   }
@@ -133,13 +133,16 @@ export class Authenticator {
   }
 
   /** The answer where it is known at once. */
-  #recall(key: string): Authenticated | undefined {
+  #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
     // Tables that do not know the past yet know nobody: that must not pass for a refusal.
     if (!permissions.isReady()) return undecided;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
-    if (known.until > clock.monotonic() && this.isValid(known.answer.subject)) return known.answer;
+    const { subject } = known.answer;
+    // It is asked for as what nobody knows, and is refused as that.
+    if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
+    if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
     this.#remembered.delete(key);
     return undefined;
   }

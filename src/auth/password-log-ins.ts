@@ -51,6 +51,7 @@ export class PasswordLogIns {
     const network = networkOf(address);
     const attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network), signal };
     const refused = this.#refuse(attempt);
+    const guessedRight = this.#failures.guess(attempt, this.#dependencies.clock.monotonic());
     if (refused !== undefined) return refused;
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
@@ -64,9 +65,15 @@ export class PasswordLogIns {
     const answer = again ? await this.#inTurn(attempt, async () => this.#compare(username, password)) : first;
     if (answer.ok) {
       takeBack();
+      guessedRight();
       this.#known.note(answer.user.uid, network);
     }
     return answer;
+  }
+
+  /** Whether so many guesses came from there that what is remembered of this user must not answer. */
+  isGuessed(username: string, address: string): boolean {
+    return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }
 
   async #inTurn(turn: Turn, verify: () => Promise<PasswordVerified>): Promise<PasswordVerified> {

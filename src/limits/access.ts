@@ -12,6 +12,11 @@ export const basicCacheEntriesMax = 2_048;
 export const loginFailuresMax = 20;
 export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
+/**
+ * Log-ins of a user from one network that were no success, refused ones included, within that time: past it what is
+ * remembered of that user there counts no more. A right guess would otherwise be let in however many were refused before.
+ */
+export const loginGuessesMax = 100;
 /** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
 export const passwordHashesMax = 2;
 /** Users and networks counted at once; the one that failed longest ago goes first. With 100 times each: 10 MB. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs } from '../../src/limits/access.ts';
+import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs, loginGuessesMax } from '../../src/limits/access.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 
 async function given() {
@@ -263,6 +263,30 @@ test('a remembered pair works on while its user is being attacked', async (t) =>
   await logIn('admin', 'right');
   for (let attempt = 0; attempt <= loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`);
   t.match(await logIn('admin', 'right'), { ok: true });
+});
+
+test('guesses from where a pair is remembered are bounded: past them a right one is answered as a wrong one', async (t) => {
+  const { authenticator, clock, logIn } = await given();
+  for (const address of ['10.1.1.1', '10.2.2.2']) await logIn('admin', 'right', address);
+  await logIn('jane', 'doe:with:colons', '10.1.1.1');
+  clock.advance(1_000);
+  for (let guess = 1; guess < loginGuessesMax; guess += 1) await logIn('admin', `wrong ${String(guess)}`, '10.1.1.1');
+  t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true }, 'one guess less than the bound');
+  t.match(await logIn('admin', 'the last wrong one', '10.1.1.1'), { reason: 'too-many-requests' });
+  const [wrong, right] = [await logIn('admin', 'wrong', '10.1.1.1'), await logIn('admin', 'right', '10.1.1.1')];
+  t.match(wrong, { reason: 'too-many-requests' });
+  t.strictSame(right, wrong);
+  t.strictSame(await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' }), wrong, 'by whatever way');
+  t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true }, 'it is remembered elsewhere');
+  t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'so is another user there');
+  // Who only asks again does not prolong it.
+  for (let second = 1; second < loginFailureWindowMs / 1_000; second += 1) {
+    clock.advance(1_000);
+    await logIn('admin', 'right', '10.1.1.1');
+  }
+  t.notOk((await logIn('admin', 'right', '10.1.1.1')).ok);
+  clock.advance(1_000);
+  t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
 });
 
 test('tables that do not know the past are no wrong credentials, and who has some needs no log to show them', async (t) => {
