@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Clock } from './clock.ts';
 import { Fifo } from './fifo.ts';
 
@@ -29,7 +27,7 @@ export class Turns {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      await nextTurn();
+      await new Promise((resolve) => { setImmediate(resolve); });
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
         this.#waiting.shift()?.();
