@@ -78,8 +78,18 @@ export class Holders {
     return this.#setOf.get(user) ?? this.#unbound;
   }
 
-  bindingsTo(role: string): Iterable<BindingRecord> {
-    return [...this.#bindingsTo.get(role) ?? []].map((name) => this.#bindings.get(name)).filter((binding) => binding !== undefined);
+  /** `only`: that one, where it binds to the role. */
+  *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
+    const names = this.#bindingsTo.get(role);
+    if (names === undefined || (only !== undefined && !names.has(only))) return;
+    for (const name of only === undefined ? names : [only]) {
+      const binding = this.#bindings.get(name);
+      if (binding !== undefined) yield binding;
+    }
+  }
+
+  isBound(user: string, role: string): boolean {
+    return this.#counts.get(user)?.has(role) === true;
   }
 
   /** Answers whether anybody's roles may have changed. */

@@ -103,9 +103,14 @@ export class PermissionTables implements PermissionReader {
     return this.#holders.of(user).bound;
   }
 
-  holders(role: string): readonly { readonly binding: string; readonly user: string }[] {
-    return [...this.#holders.bindingsTo(role)].flatMap(({ name, users }) =>
-      users.filter((user) => canLogIn(this.user(user))).map((user) => ({ binding: name, user })));
+  *holders(role: string, binding?: string): Generator<{ readonly binding: string; readonly user: string }, undefined> {
+    for (const { name, users } of this.#holders.bindingsTo(role, binding)) {
+      for (const user of users) if (canLogIn(this.user(user))) yield { binding: name, user };
+    }
+  }
+
+  isHolder(role: string, user: string): boolean {
+    return this.#holders.isBound(user, role) && canLogIn(this.user(user));
   }
 
   rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {

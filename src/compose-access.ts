@@ -5,7 +5,6 @@ import type { ObjectModels } from '../projections/object-models.ts';
 import type { ReconcileBound } from '../reconcilers/bound.ts';
 import type { Leadership } from '../reconcilers/lease.ts';
 import { SessionKeeper } from '../reconcilers/sessions.ts';
-import { superRole } from './access/standing-roles.ts';
 import { commonPasswordProblem } from './auth/common-passwords.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { createAuthorizer, type Authorize, type IdlePlugin } from './auth/authorize.ts';
@@ -16,7 +15,7 @@ import type { Passwords } from './auth/password.ts';
 import type { ApiRequest } from './auth/permission-reader.ts';
 import { Secrets } from './auth/secrets.ts';
 import { sinceAdministered, type Judging } from './auth/since-administered.ts';
-import { administrator, ensureAdministrator, type AdministratorReport } from './auth/super-administrator.ts';
+import { administrator, ensureAdministrator, isHeld, type AdministratorReport } from './auth/super-administrator.ts';
 import { tokenUseWriter } from './auth/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from './auth/types/platform-types.ts';
 import type { Clock } from './base/clock.ts';
@@ -131,10 +130,10 @@ export function composeAccess(parts: AccessParts): Access {
     ],
     open: async () => {
       await permissions.loadIn(new Slices(clock));
-      isFounded = permissions.holders(superRole).length > 0;
+      isFounded = isHeld(permissions);
       sessions.open();
     },
-    isAdministered: () => permissions.holders(superRole).length > 0,
+    isAdministered: () => isHeld(permissions),
     administer: async () => {
       refuseCommonPassword(adminPassword, permissions);
       const report = await ensureAdministrator({
@@ -159,7 +158,7 @@ type AuthenticatorParts = {
 
 /** It counts at the first start only, which is known once the log has been folded. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
-  if (password === undefined || permissions.holders(superRole).length > 0) return;
+  if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
   if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
 }

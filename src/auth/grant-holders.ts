@@ -8,10 +8,14 @@ import { roleBindingKey, userKey } from './types/platform-types.ts';
 import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
 import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
 
-type Holder = ReturnType<PermissionReader['holders']>[number];
+/** What a change ends: that this user holds the role, or whoever is bound to it there and is not kept. */
+type Ends = { readonly user: string } | { readonly binding: string; readonly kept: ReadonlySet<string> };
 
-/** Whether a change ends that this user holds the role by this binding. */
-type Ends = (holder: Holder) => boolean;
+type Holder = { readonly binding: string; readonly user: string };
+
+function isEnded(ends: Ends, { binding, user }: Holder): boolean {
+  return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
+}
 
 /** Who takes away somebody's hold on the super role takes this guard first. */
 const guard = streamName('guard:super-administrators');
@@ -37,15 +41,22 @@ export class SuperHolders {
   #judge(ends: Ends): Judged {
     // Counted even where nobody is one by it yet: whoever is made one meanwhile may be gone when both are done.
     const release = (): void => { this.#unsettled.delete(ends); };
-    const holders = this.#permissions.holders(superRole);
-    if (!holders.some(ends)) {
-      this.#unsettled.add(ends);
-      return { ok: true, release };
-    }
-    const left = holders.filter((holder) => !ends(holder) && ![...this.#unsettled].some((other) => other(holder)));
-    if (left.length === 0) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
+    if (this.#endsAny(ends) && !this.#isAnyLeft(ends)) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
     this.#unsettled.add(ends);
     return { ok: true, release };
+  }
+
+  #endsAny(ends: Ends): boolean {
+    if ('user' in ends) return this.#permissions.isHolder(superRole, ends.user);
+    for (const holder of this.#permissions.holders(superRole, ends.binding)) if (isEnded(ends, holder)) return true;
+    return false;
+  }
+
+  /** Mostly the first that is looked at stays: there may be thousands. */
+  #isAnyLeft(ends: Ends): boolean {
+    const all = [ends, ...this.#unsettled];
+    for (const holder of this.#permissions.holders(superRole)) if (!all.some((each) => isEnded(each, holder))) return true;
+    return false;
   }
 }
 
@@ -61,10 +72,9 @@ function takesSupport({ type, before, after }: DecidedChange): boolean {
 function endedBy({ type, before, after }: DecidedChange): Ends | undefined {
   if (before === undefined) return undefined;
   const { name } = before.metadata;
-  if (type.key === userKey) return after === undefined || isDisabled(after) ? ({ user }) => user === name : undefined;
+  if (type.key === userKey) return after === undefined || isDisabled(after) ? { user: name } : undefined;
   if (type.key !== roleBindingKey) return undefined;
-  const kept = boundToSuper(after);
-  return ({ binding, user }) => binding === name && !kept.has(user);
+  return { binding: name, kept: boundToSuper(after) };
 }
 
 function boundToSuper(binding: ResourceObject | undefined): ReadonlySet<string> {

@@ -12,8 +12,13 @@ export type PermissionReader = {
   roles(): Iterable<Role>;
   /** The names of the roles bound to a user, sorted; what everybody has is not among them. */
   bound(user: string): readonly string[];
-  /** Names of the RoleBindings to `role` that name a user who can log in, being there, not disabled and with a password; with those users. */
-  holders(role: string): readonly { readonly binding: string; readonly user: string }[];
+  /**
+   * Names of the RoleBindings to `role` that name a user who can log in, being there, not disabled and with a password; with
+   * those users, one by one as they are asked for. `binding`: of that one alone.
+   */
+  holders(role: string, binding?: string): Iterable<{ readonly binding: string; readonly user: string }>;
+  /** Whether this user is among them. */
+  isHolder(role: string, user: string): boolean;
   /**
    * The rules of the closure of `names` (dependencies followed, aggregated roles added). `changed`: as it would be with that
    * role so; undefined as its role: without it.

@@ -41,10 +41,16 @@ const platform: Subject = { kind: 'platform', part: 'administrator' };
  */
 export async function ensureAdministrator(options: AdministratorOptions): Promise<AdministratorReport> {
   const { permissions } = options;
-  if (permissions.holders(superRole).length > 0) return { created: false, notices: await comparePassword(options) };
+  if (isHeld(permissions)) return { created: false, notices: await comparePassword(options) };
   const made = await ensureUser(permissions.user(administrator), options);
   const bound = await ensureBinding(options);
   return { created: made.created, notices: [...made.notices, ...bound] };
+}
+
+/** Whether anybody who can log in is a super administrator. */
+export function isHeld(permissions: Pick<PermissionReader, 'holders'>): boolean {
+  for (const holder of permissions.holders(superRole)) return holder.user !== '';
+  return false;
 }
 
 async function comparePassword(options: AdministratorOptions): Promise<readonly string[]> {
@@ -109,7 +115,7 @@ async function ensureBinding(options: AdministratorOptions): Promise<readonly st
   const outcome = await write(options, options.roleBindings, { type: 'create', object: { ...identityOf(options.roleBindings, bindingName), ...binding } });
   if (!outcome.ok && outcome.rejection.reason === 'already-exists') settled(await write(options, options.roleBindings, mergeOf(bindingName, binding)));
   else settled(outcome);
-  return options.permissions.holders(superRole).length > 0 ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`];
+  return isHeld(options.permissions) ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`];
 }
 
 function identityOf({ apiVersion, kind }: ResourceType, name: string): JsonObject {

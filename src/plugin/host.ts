@@ -1,36 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { within } from '../base/clock.ts';
+import { Slices } from '../base/slices.ts';
+import { inSlices } from '../base/steps.ts';
 import { must } from '../base/unreachable.ts';
 import type { IdlePlugin } from '../auth/authorize.ts';
-import type { ChangeBatch, ChangeFeed } from '../read/objects.ts';
-import { AppliedObjects, type AppliedObjectsDependencies } from './applied-objects.ts';
+import type { ChangeBatch } from '../read/objects.ts';
+import { AppliedObjects } from './applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from './conflicts.ts';
+import { takeFound } from './discovered.ts';
+import type { PluginHostDependencies } from './host-dependencies.ts';
 import { HostedPlugin } from './hosted-plugin.ts';
 import { idlePlugin } from './idle-plugin.ts';
-import type { IncarnationDependencies } from './incarnation.ts';
-import { eraseBatchObjects, packageWaitMs } from './life-limits.ts';
+import { packageWaitMs } from './life-limits.ts';
 import { describe } from './load-module.ts';
-import type { LoadDependencies, LoadedPlugin } from './load-plugin.ts';
+import type { LoadedPlugin } from './load-plugin.ts';
 import { loadTogether } from './load-together.ts';
-import type { PackageStore } from './package-store.ts';
-import { PluginFolders, type PluginFoldersDependencies } from './plugin-folders.ts';
+import { PluginFolders } from './plugin-folders.ts';
 import { PluginObjects } from './plugin-objects.ts';
 import { ProcessListeners } from './process-listeners.ts';
-import { PluginStep, seenOf, type Leadership } from './plugin-step.ts';
+import { PluginStep, seenOf } from './plugin-step.ts';
 import { activitiesOf, isConcerned, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
 import { pluginKeyOf } from './plugin-type.ts';
-import type { PluginLogger } from './plugin.ts';
-
-export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
-  readonly changes: ChangeFeed;
-  readonly leadership: Leadership;
-  readonly log: PluginLogger;
-  readonly keptOff: ReadonlySet<string>;
-  /** Where the files of installed plugins come from; absent: none can be installed. */
-  readonly packages?: PackageStore;
-  readonly folders: PluginFoldersDependencies['roots'];
-};
 
 /**
  * The plugins of this node. `loadTypes` before events are folded, so that rows get their index entries at once; `start` once
@@ -79,7 +70,7 @@ export class PluginHost {
     return plugin === undefined ? undefined : idlePlugin(name, plugin.state);
   }
 
-  /** The plugin of this name lies in a folder of plugins, as they are now. */
+  /** Its files lie in a folder of plugins, as they are now. */
   async hasFolder(name: string): Promise<boolean> {
     await this.#folders.look();
     return this.#folders.has(name);
@@ -111,7 +102,7 @@ export class PluginHost {
     const [{ clock, registry }, { signal }] = [this.#dependencies, this.#stopping];
     this.#listeners.open();
     await this.#folders.open();
-    this.#discover();
+    await this.#discover();
     registry.knows(unfound);
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
     if (signal.aborted) return;
@@ -123,10 +114,15 @@ export class PluginHost {
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, keptOff, log } = this.#dependencies;
     await this.#opening;
-    if (this.#stopping.signal.aborted) return;
-    this.#discover();
+    // First: what is made while others are found may lie behind.
+    this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }));
+    await this.#discover();
+    if (this.#stopping.signal.aborted) {
+      this.#unsubscribe();
+      return;
+    }
     this.#isRunning = true;
-    this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }), leadership.subscribe((leads) => { if (leads) this.#lead(); }),
+    this.#subscriptions.push(leadership.subscribe((leads) => { if (leads) this.#lead(); }),
       reconcilers.subscribe((name) => { this.#trouble(name); }));
     this.#folders.follow();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
@@ -145,7 +141,7 @@ export class PluginHost {
     this.#dependencies.loadMarks.close();
     this.#stopping.abort();
     await this.#opening.catch(() => undefined);
-    for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
+    this.#unsubscribe();
     const all = [...this.#plugins.values()];
     for (const plugin of all) plugin.end();
     await this.#folders.close();
@@ -173,13 +169,12 @@ export class PluginHost {
     return [...this.#plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
   }
 
-  /** Those in folders, and those that are known by their object alone: of packages, or with their folder gone. */
-  #discover(): void {
-    for (const name of this.#folders.names()) this.#known(name);
-    const { namesOf } = this.#dependencies;
-    for (let names = namesOf(this.#objects.key, { after: undefined, limit: eraseBatchObjects }); names.length > 0; names = namesOf(this.#objects.key, { after: names.at(-1), limit: eraseBatchObjects })) {
-      for (const name of names) this.#known(name);
-    }
+  #unsubscribe(): void {
+    for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
+  }
+
+  async #discover(): Promise<void> {
+    await inSlices(takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => { this.#known(name); }), new Slices(this.#dependencies.clock));
   }
 
   #known(name: string): HostedPlugin {

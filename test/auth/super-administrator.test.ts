@@ -23,7 +23,7 @@ async function given(t: Test, log = new MemoryLog()) {
     execute: async (type, command, context) => fault(type, command) ?? accounts.execute(type, command, context),
   });
   const logsIn = async (password: string): Promise<boolean> => (await accounts.authenticator.authenticate({ authorization: basic('admin', password), cookie: undefined, address: '' })).ok;
-  const holders = () => permissions.holders('super-role');
+  const holders = () => [...permissions.holders('super-role')];
   return { accounts, file: join(dataDir, 'admin-password'), start, logsIn, holders };
 }
 

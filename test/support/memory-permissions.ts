@@ -71,6 +71,10 @@ export class MemoryPermissions implements PermissionReader {
     return [...this.#bindings].filter(([, held]) => held.role === role && this.#users.get(held.user)?.isDisabled === false).map(([binding, { user }]) => ({ binding, user }));
   }
 
+  isHolder(role: string, user: string): boolean {
+    return this.holders(role).some((holder) => holder.user === user);
+  }
+
   rulesOf(): readonly Rule[] {
     return [];
   }
