@@ -196,11 +196,11 @@ export class SimNode {
   /** No reader is shown a part of an append, nor rows without their indexes. */
   #watchWholeness(models: ObjectModels): void {
     const { shared, fail } = this.#world;
-    const all = { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } } as const;
+    const all = { selection: { labels: [], fields: [] }, sort: [] } as const;
     models.subscribe(({ changes, position }) => {
       if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.name} shows a part of the append at ${position.toString()}`));
       if (this.#serving?.models !== models || changes.length === 0) return;
-      const listed = models.names(type.key, all);
+      const listed = [...models.pages(type.key, all)].flat();
       for (const { name } of changes) {
         if (listed.includes(name) !== (models.get(type.key, name) !== undefined)) fail(new Error(`${this.name} tells of ${name} before its indexes know it`));
       }
