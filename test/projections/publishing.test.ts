@@ -31,7 +31,7 @@ test('listeners and waiters find what they are told of in rows and indexes', asy
   const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: () => widgets, clock: new FakeClock() });
   await models.buildIndexes(widgets);
   const size = widgets.indexes.findIndex(({ name }) => name === 'spec.size');
-  const sized = (): readonly string[] => models.names(widgets.key, { selection: { labels: [], fields: [{ index: size, operator: '>=', key: 5 }] }, sort: [], window: { kind: 'all' } });
+  const sized = (): readonly string[] => [...models.pages(widgets.key, { selection: { labels: [], fields: [{ index: size, operator: '>=', key: 5 }] }, sort: [] })].flat();
   const found: unknown[] = [];
   const look = (who: string): void => { found.push([who, models.position(), models.get(widgets.key, 'w1')?.revision, [...sized()]]); };
   models.subscribe(() => { look('listener'); });
