@@ -146,14 +146,14 @@ test('a subscriber that begins at a lease\'s event goes on when that one is scav
   await add('a');
   t.same(await taken(subscription, 1), ['object:a']);
   const idle = await renew();
-  let begun = false;
+  const asked = { begun: false };
   store.faults.read = ({ subscription: isOne }) => {
-    begun ||= isOne;
+    asked.begun ||= isOne;
     return undefined;
   };
   const another = deliver(log, { after: idle });
   const first = another.next();
-  while (!begun) await nextTurn();
+  while (!asked.begun) await nextTurn();
   store.faults.stalled = true;
   await add('b');
   await renewAll();
