@@ -7,6 +7,8 @@ export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
 /** A setting that is any text: an audience, a claim's name. */
 export const settingLengthMax = 1_024;
+/** EVENTSTORE_PREFIX: a name, with room for a UUID. */
+export const eventStorePrefixLengthMax = 64;
 /** Plugins that one server is told not to load. */
 export const pluginsDisabledMax = 256;
 /** Entries of TRUSTED_PROXIES: the published ranges of the largest content delivery networks fit. */

@@ -6,13 +6,15 @@ import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
 import type { Reads } from './eventstore-reads.ts';
-import { storedRecord, streamPrefix } from './eventstore-record.ts';
+import { storedRecord } from './eventstore-record.ts';
 import type { ServerTime } from './eventstore-time.ts';
 import { Batches, LiveSubscription } from './eventstore-subscription.ts';
 import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from './log.ts';
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from './log.ts';
 
 export type FollowContext = {
+  /** Of the names of this log's streams on the server. */
+  readonly prefix: string;
   readonly client: () => LogDriver;
   readonly reads: Reads;
   readonly own: OwnEvents;
@@ -116,7 +118,7 @@ class Reader {
     if (this.#began) this.#context.onResubscribed();
     this.#began = true;
     this.#batches.restart();
-    const subscription = new LiveSubscription(client(), { after: start, prefixes: prefixesOf(this.#plan) }, () => { contact.worked(); });
+    const subscription = new LiveSubscription(client(), { after: start, prefixes: prefixesOf(this.#context.prefix, this.#plan) }, () => { contact.worked(); });
     const stir = (): void => { subscription.stir(); };
     this.#plan.signal?.addEventListener('abort', stir);
     closing.addEventListener('abort', stir);
@@ -156,7 +158,7 @@ class Reader {
     const end = this.#plan.until;
     for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
       this.#failures = 0;
-      const record = storedRecord(taken);
+      const record = storedRecord(this.#context.prefix, taken);
       if (record === undefined) continue;
       const { position, id } = record.event;
       this.#tellTime(id, taken.createdMs);
@@ -222,9 +224,9 @@ function asked<T>(question: Promise<T>): Promise<T | Error> {
 }
 
 /** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */
-function prefixesOf({ categories, endsIn }: FollowPlan): readonly string[] {
-  if (categories === undefined) return [streamPrefix];
-  return [...categories.map((category) => `${streamPrefix}${category}:`), ...endsIn === undefined ? [] : [streamPrefix + endsIn]];
+function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
+  if (categories === undefined) return [prefix];
+  return [...categories.map((category) => `${prefix}${category}:`), ...endsIn === undefined ? [] : [prefix + endsIn]];
 }
 
 function categoryTest(categories: CategoryFilter): (stream: string) => boolean {

@@ -8,6 +8,7 @@ import type { ServerTime } from './eventstore-time.ts';
 import type { ProposedEvent, StreamName } from './log.ts';
 
 type LeasesContext = {
+  readonly prefix: string;
   readonly appender: Appender;
   readonly clock: Clock;
   readonly reads: Reads;
@@ -40,7 +41,7 @@ export class Leases {
     if (this.#kept.has(stream)) return;
     this.#kept.add(stream);
     // It fails where it was done before. Otherwise the next process tries again: nothing but space hangs on it.
-    this.#context.appender.keepLast(driverStream(stream), leaseEventsMax).catch(() => undefined);
+    this.#context.appender.keepLast(driverStream(this.#context.prefix, stream), leaseEventsMax).catch(() => undefined);
   }
 
   /** A node whose clock seems wrong writes nothing but leases: these say so of a leader that starts, and that it is over. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../base/clock.ts';
+import { eventStorePrefixDefault } from '../eventstore-prefix.ts';
 import { decodeEventStoreUrl } from '../eventstore-url.ts';
 import type { EventStoreUrl } from '../eventstore-url.ts';
 import { soleAppender, takeAppender } from './eventstore-appender.ts';
@@ -27,6 +28,8 @@ export type EventStoreLogOptions = {
   /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
   readonly url: string;
   readonly clock: Clock;
+  /** How the names of its streams begin on the server, by default `ledgerplane-`: other platforms there have others. */
+  readonly prefix?: string;
   /** Told of each change. The first state is "has not answered yet", of which nobody is told. */
   readonly onState?: (state: LogState) => void;
   /** A subscription was lost and is asked for again. */
@@ -48,6 +51,7 @@ export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
 }
 
 class EventStoreLog implements EventLog {
+  readonly #prefix: string;
   readonly #clock: Clock;
   readonly #contact: Contact;
   readonly #own = new OwnEvents();
@@ -67,7 +71,8 @@ class EventStoreLog implements EventLog {
   readonly #leases: Leases;
   #closed: Promise<void> | undefined;
 
-  constructor(url: EventStoreUrl, { clock, onState, onResubscribed, connect }: EventStoreLogOptions) {
+  constructor(url: EventStoreUrl, { clock, prefix = eventStorePrefixDefault, onState, onResubscribed, connect }: EventStoreLogOptions) {
+    this.#prefix = prefix;
     this.#clock = clock;
     this.#time = new ServerTime(clock);
     this.#contact = new Contact(url, clock, (state) => {
@@ -76,12 +81,12 @@ class EventStoreLog implements EventLog {
     });
     // One listener a read in flight is no leak.
     setMaxListeners(0, this.#closing.signal, this.#ending.signal);
-    const shared = { client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
+    const shared = { prefix, client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
     this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
     const { appender, release } = connect === undefined ? takeAppender(url, clock) : soleAppender(connect, clock);
     this.#appender = appender;
-    this.#leases = new Leases({ appender, clock, reads: this.#reads, time: this.#time });
+    this.#leases = new Leases({ prefix, appender, clock, reads: this.#reads, time: this.#time });
     this.#release = release;
   }
 
@@ -106,7 +111,7 @@ class EventStoreLog implements EventLog {
     const { stream, events, expected, sentMs } = append;
     if (events.length === 0) throw new RangeError('an append holds at least one event');
     const prepared = driverEvents(events);
-    const name = driverStream(stream);
+    const name = driverStream(this.#prefix, stream);
     this.#own.remember(stream, events, sentMs);
     return this.#appender.append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
       .then((reply) => this.#outcome(append, reply));

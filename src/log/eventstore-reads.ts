@@ -7,21 +7,40 @@ import { askAgainMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
-import { rawRecord, storedRecord, streamPrefix } from './eventstore-record.ts';
-import type { DriverRecord } from './eventstore-record.ts';
+import { rawRecord, storedRecord, streamOf } from './eventstore-record.ts';
+import type { DriverRecord, StoredRecord } from './eventstore-record.ts';
 import type { ServerTime } from './eventstore-time.ts';
 import { LogCorruptError, UnknownPositionError, logPosition, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
 
 type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
 
-export type ReadContext = { readonly client: () => LogDriver; readonly clock: Clock; readonly contact: Contact; readonly time: ServerTime; readonly closing: AbortSignal };
+export type ReadContext = {
+  /** Of the names of this log's streams on the server. */
+  readonly prefix: string;
+  readonly client: () => LogDriver;
+  readonly clock: Clock;
+  readonly contact: Contact;
+  readonly time: ServerTime;
+  readonly closing: AbortSignal;
+};
 
 /** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
 export type Standing = RecordedEvent | 'later' | 'end';
 
 /** Our last event's position and stream. */
 export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
+
+type Place = { readonly commit: bigint; readonly prepare: bigint };
+
+/** An event that was passed by, and what it says where it is ours. */
+type Passed = { readonly place: Place; readonly ours: LogEnd | undefined };
+
+type Asking<Event, Kept> = {
+  /** What is kept of an event, perhaps nothing. It does not throw. */
+  readonly keep: (event: Event) => Kept | undefined;
+  readonly failures?: 'failures too' | undefined;
+};
 
 const emptyLog: LogEnd = { position: logStart };
 
@@ -39,8 +58,8 @@ export class Reads {
   async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
     if (limit <= 0) return [];
     const records = await this.#ask((client) => (
-      client.readStream(streamPrefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
-    const events = ours(records);
+      client.readStream(this.#context.prefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
+    const events = this.#ours(records);
     // The server itself takes old events off a lease's stream, and off no other.
     if (stream.startsWith('lease:')) return events;
     for (const [index, { revision }] of events.entries()) {
@@ -56,8 +75,8 @@ export class Reads {
   /** With its time by the server's clock. */
   async lastCreated(stream: StreamName): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
     const records = await this.#ask((client) => (
-      client.readStream(streamPrefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
-    const [event] = ours(records);
+      client.readStream(this.#context.prefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
+    const [event] = this.#ours(records);
     const createdMs = records[0]?.event?.created.getTime() ?? 0;
     this.#context.time.seen(createdMs);
     return event && { event, createdMs };
@@ -79,24 +98,26 @@ export class Reads {
 
   async #end(): Promise<LogEnd> {
     let end: bigint | undefined;
-    let from: { readonly commit: bigint; readonly prepare: bigint } | 'end' = 'end';
+    let from: Place | 'end' = 'end';
     for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {
       const page = await this.#readBackward(from, count);
       if (end === undefined) {
-        end = page[0]?.position?.commit ?? -1n;
+        end = page[0]?.place.commit ?? -1n;
         if (end < this.#scanned) this.#forget();
       }
-      const found = firstOfOurs(page);
+      const found = page.find(({ ours }) => ours !== undefined)?.ours;
       if (found !== undefined) return this.#remember(end, found);
-      const oldest = page.at(-1)?.position;
+      const oldest = page.at(-1)?.place;
       if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
       from = oldest;
     }
   }
 
-  async #readBackward(fromPosition: { readonly commit: bigint; readonly prepare: bigint } | 'end', maxCount: number): Promise<readonly DriverRecord[]> {
-    const page = await this.#ask((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }));
-    return page.flatMap(({ event }) => event ?? []);
+  /** Of other platforms' events, which may be large and many, nothing is kept. */
+  async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
+    return this.#askEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
+      keep: ({ event }) => (event?.position === undefined ? undefined : { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) }),
+    });
   }
 
   /** The log is shorter than it was: what was found may stand there no more. */
@@ -116,7 +137,7 @@ export class Reads {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
       await delay(clock, askAgainMs(attempt), closing);
-      await this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 })).then(() => { contact.worked(); }, () => undefined);
+      await this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 }), () => undefined).then(() => { contact.worked(); }, () => undefined);
     }
   }
 
@@ -139,7 +160,7 @@ export class Reads {
     if (position === logStart) return 'later';
     const record = await this.#from(position);
     if (record === undefined) return 'end';
-    const stored = storedRecord(rawRecord(record));
+    const stored = this.#stored(record);
     return stored?.event.position === position ? stored.event : 'later';
   }
 
@@ -151,7 +172,7 @@ export class Reads {
   /** Where the last event before a position stands, whose ever it is; `logStart` where there is none. */
   async before(position: LogPosition): Promise<LogPosition> {
     const [record] = await this.#readBackward(placeOf(position), 1);
-    return record?.position === undefined ? logStart : logPosition(record.position.commit + 1n);
+    return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
   /** The event at a position, or the next one behind it, whose ever it is. */
@@ -177,13 +198,17 @@ export class Reads {
     }
   }
 
+  #ask<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+    return this.#askEach(make, { keep: (event) => event, failures });
+  }
+
   /** With `failures`, what the server itself failed at is thrown as it came; every other failure is told in our words. */
-  async #ask<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+  async #askEach<Event extends Resolved, Kept>(make: (client: LogDriver) => StreamingRead<Event>, { keep, failures }: Asking<Event, Kept>): Promise<readonly Kept[]> {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; ; attempt += 1) {
       this.#assertOpen();
       try {
-        const answer = await this.#once(make);
+        const answer = await this.#once(make, keep);
         contact.worked();
         return answer;
       } catch (error) {
@@ -201,14 +226,23 @@ export class Reads {
     }
   }
 
+  #stored(record: DriverRecord): StoredRecord | undefined {
+    const { prefix } = this.#context;
+    return streamOf(prefix, record) === undefined ? undefined : storedRecord(prefix, rawRecord(record));
+  }
+
+  #ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
+    return answer.flatMap(({ event }) => (event === undefined ? undefined : this.#stored(event)?.event) ?? []);
+  }
+
   #assertOpen(cause?: unknown): void {
     if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
   }
 
-  #once<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>): Promise<readonly Event[]> {
+  #once<Event extends Resolved, Kept>(make: (client: LogDriver) => StreamingRead<Event>, keep: (event: Event) => Kept | undefined): Promise<readonly Kept[]> {
     const { client, clock, closing } = this.#context;
     return new Promise((resolve, reject) => {
-      const events: Event[] = [];
+      const events: Kept[] = [];
       const read = make(client());
       const settle = (finish: () => void): void => {
         timer.cancel();
@@ -224,25 +258,20 @@ export class Reads {
       const close = (): void => { abandon('the log was closed'); };
       const timer = clock.after(logReplyMs, () => { abandon(`no answer within ${logReplyMs.toString()} ms`); });
       closing.addEventListener('abort', close);
-      read.on('data', (event: Event) => events.push(event));
+      read.on('data', (event: Event) => {
+        const kept = keep(event);
+        if (kept !== undefined) events.push(kept);
+      });
       read.on('end', () => { settle(() => { resolve(events); }); });
       read.on('error', (error: Error) => { settle(() => { reject(error); }); });
     });
   }
 }
 
-function placeOf(position: LogPosition): { readonly commit: bigint; readonly prepare: bigint } {
+function placeOf(position: LogPosition): Place {
   return { commit: position - 1n, prepare: position - 1n };
 }
 
-function firstOfOurs(page: readonly DriverRecord[]): RecordedEvent | undefined {
-  for (const record of page) {
-    const found = record.streamId.startsWith(streamPrefix) ? storedRecord(rawRecord(record)) : undefined;
-    if (found !== undefined) return found.event;
-  }
-  return undefined;
-}
-
-function ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
-  return answer.flatMap(({ event }) => (event === undefined ? undefined : storedRecord(rawRecord(event))?.event) ?? []);
+function endAt({ commit }: Place, stream: StreamName | undefined): LogEnd | undefined {
+  return stream && { position: logPosition(commit + 1n), stream };
 }

@@ -5,12 +5,10 @@ import { LogCorruptError, logPosition, streamRevision } from './log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from './log.ts';
 
 /**
- * Our events as EventStoreDB keeps them, and back: binary data and JSON metadata, in streams whose names begin with
- * `ledgerplane-`, so that a filter keeps out whatever else is in there. An append of several events says so in a first
+ * Our events as EventStoreDB keeps them, and back: binary data and JSON metadata, in streams whose names begin with the
+ * platform's prefix, so that a filter keeps out whatever else is in there. An append of several events says so in a first
  * member of each one's metadata, `"$append":"2/3"`: the server keeps them together, but tells no reader where one ends.
  */
-export const streamPrefix = 'ledgerplane-';
-
 const nothing = new Uint8Array();
 
 /** Before metadata that is no JSON object there is no room for the mark: it is kept in base64 beside it. */
@@ -70,13 +68,13 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
 }
 
 /** @throws RangeError on a name that the other logs would not take either. */
-export function driverStream(stream: StreamName): string {
+export function driverStream(prefix: string, stream: StreamName): string {
   // No character takes more than three bytes a UTF-16 unit: most names need no counting.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
-  return streamPrefix + stream;
+  return prefix + stream;
 }
 
 /** The driver tells bytes from JSON by the constructor, so a Buffer would be kept as the JSON of a Buffer. */
@@ -118,10 +116,10 @@ function metadataBytes(metadata: unknown): Uint8Array {
 /** What the server itself writes behind a stream that was deleted for good, at a revision that no number holds. */
 const tombstone = '$streamDeleted';
 
-/** Undefined for an event of somebody else's. */
-export function storedRecord(raw: RawRecord): StoredRecord | undefined {
-  const stream = streamOf(raw.streamId);
-  if (stream === undefined || raw.type === tombstone) return undefined;
+/** Undefined for an event of somebody else's, whose stream's name does not begin with `prefix` and a category. */
+export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | undefined {
+  const stream = streamOf(prefix, raw);
+  if (stream === undefined) return undefined;
   const { id, type, data } = raw;
   if (!raw.isBytes) throw new LogCorruptError(`event ${id} in ${raw.streamId} was not written as bytes`);
   const { metadata, place } = unmarked(raw);
@@ -130,9 +128,10 @@ export function storedRecord(raw: RawRecord): StoredRecord | undefined {
   return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
-function streamOf(streamId: string): StreamName | undefined {
-  if (!streamId.startsWith(streamPrefix)) return undefined;
-  const name = streamId.slice(streamPrefix.length);
+/** The stream of an event of ours; undefined for one of somebody else's, and for the server's own word that a stream is gone. */
+export function streamOf(prefix: string, { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>): StreamName | undefined {
+  if (!streamId.startsWith(prefix) || type === tombstone) return undefined;
+  const name = streamId.slice(prefix.length);
   return /^[a-z]+:./su.test(name) ? name as StreamName : undefined;
 }
 

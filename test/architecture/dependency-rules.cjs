@@ -6,7 +6,7 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
  * tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command|access|limits)/|eventstore-url\\.ts$)';
+const pure = '^src/((base|resource|command|access|limits)/|eventstore-(url|prefix)\\.ts$)';
 const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|reconciler-mounts|door/[^/]+))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */

@@ -1,6 +1,6 @@
 /**
  * The port's promises on EventStoreDB: on the server that stands in for it, and on a real one where TEST_EVENTSTORE_URL
- * names one. That one is shared: each clause has a part of its log of its own.
+ * names one. That one is shared: each clause has streams of its own.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -10,7 +10,6 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
 import { startEventStore } from '../support/eventstore/eventstore.ts';
-import { OwnPart } from '../support/own-part.ts';
 import { runLogContract } from './log-contract.ts';
 import type { LogUnderTest } from './log-contract.ts';
 
@@ -38,18 +37,15 @@ if (realUrl === undefined) {
   void test('eventstore, a real one: not tried, as TEST_EVENTSTORE_URL names none', { skip: 'set TEST_EVENTSTORE_URL to try it' }, () => undefined);
 } else {
   runLogContract('eventstore, a real one', async (t: Test): Promise<LogUnderTest> => {
-    const name = randomUUID();
-    const open = async (): Promise<OwnPart> => OwnPart.open(openEventStoreLog({ url: realUrl, clock: systemClock }), name);
-    let log = await open();
+    const prefix = `test-${randomUUID()}-`;
+    const open = (): ReturnType<typeof openEventStoreLog> => openEventStoreLog({ url: realUrl, prefix, clock: systemClock });
+    let log = open();
     t.teardown(() => log.close());
     return {
       log,
       reopen: async () => {
         await log.close();
-        const { start } = log;
-        log = await open();
-        log.start = start;
-        return log;
+        return log = open();
       },
     };
   }, { isFarAway: true });

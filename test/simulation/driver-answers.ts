@@ -1,6 +1,7 @@
 import { ErrorType } from '@eventstore/db-client';
 
-import { storedRecord, streamPrefix, type RawRecord } from '../../src/log/eventstore-record.ts';
+import { eventStorePrefixDefault as streamPrefix } from '../../src/eventstore-prefix.ts';
+import { storedRecord, type RawRecord } from '../../src/log/eventstore-record.ts';
 import type { ExpectedRevision, ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
 
 /** What the driver of EventStoreDB answers: its errors, which are known by their members, and its events. */
@@ -30,7 +31,7 @@ export type DriverEvent = { readonly id: string; readonly type: string; readonly
 /** As the port gave it to the adapter. */
 export function proposedOf(stream: string, { id, type, data, metadata }: DriverEvent): ProposedEvent {
   const raw: RawRecord = { streamId: stream, id, revision: 0, type, isBytes: true, data, metadata, commit: 0n, prepare: 0n, createdMs: 0 };
-  const stored = storedRecord(raw);
+  const stored = storedRecord(streamPrefix, raw);
   if (stored === undefined) throw new Error(`${stream} is none of ours`);
   return { id, type, data, metadata: stored.event.metadata };
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import type { SubscriptionCall } from '../../src/log/eventstore-client.ts';
-import { streamPrefix } from '../../src/log/eventstore-record.ts';
+import { eventStorePrefixDefault as streamPrefix } from '../../src/eventstore-prefix.ts';
 import { logReadAheadEventsMax } from '../../src/limits/log.ts';
 import type { LogPosition, RecordedEvent } from '../../src/log/log.ts';
 import type { Cluster } from './cluster.ts';
