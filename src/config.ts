@@ -1,4 +1,5 @@
 import { isTrustedUrl, type OidcSettings } from './access/identity-provider.ts';
+import { eventStorePrefixDefault, eventStorePrefixProblem } from './eventstore-prefix.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
 import {
   adminPasswordLengthMax, allowedHostsMax, platformDomainLengthMax, pluginsDisabledMax, rateSettingMax, settingLengthMax,
@@ -47,8 +48,8 @@ export type Config = {
   readonly writeBytesPerUser: number;
 };
 
-/** Where the events are. The URL may hold a password: it is never repeated. */
-export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string };
+/** Where the events are. The URL may hold a password: it is never repeated. `prefix`: of the names of the log's streams there. */
+export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -75,7 +76,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     port: Number(settings.read('PORT', '8090', portProblem)),
     allowedHosts: settings.hosts('ALLOWED_HOSTS'),
     dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
-    eventLog: eventLogSetting(settings.read('EVENT_LOG', 'embedded:', eventLogProblem)),
+    eventLog: eventLogSetting(settings),
     diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
@@ -239,8 +240,11 @@ function passwordProblem(value: string): string | undefined {
   return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
 }
 
-function eventLogSetting(value: string): EventLogSetting {
-  return value === 'embedded:' ? { kind: 'embedded' } : { kind: 'eventstore', url: value };
+/** The prefix may be set for another log than the server's: one that is copied from or into. */
+function eventLogSetting(settings: Settings): EventLogSetting {
+  const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
+  const prefix = settings.read('EVENTSTORE_PREFIX', eventStorePrefixDefault, eventStorePrefixProblem);
+  return url === 'embedded:' ? { kind: 'embedded' } : { kind: 'eventstore', url, prefix };
 }
 
 function eventLogProblem(value: string): string | undefined {

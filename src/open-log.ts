@@ -31,7 +31,7 @@ export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
     // The driver is heavy, and most servers have no use for it.
     const { openEventStoreLog } = await import('./log/eventstore-log.ts');
-    return { log: openEventStoreLog({ url: eventLog.url, ...options }), name: 'EventStoreDB' };
+    return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }
   refuseLostLog(dataDir);
   const dir = privateDir(join(dataDir, 'log'));

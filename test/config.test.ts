@@ -102,6 +102,11 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ EVENT_LOG: 'embedded' }, /^EVENT_LOG must be embedded: or esdb:/u],
     [{ EVENT_LOG: 'esdb://admin:changeit@localhost:2113?tls=maybe' }, /^EVENT_LOG (?!.*changeit).*tls/u],
     [{ EVENT_LOG: 'esdb+srv://localhost' }, /^EVENT_LOG must be embedded: or esdb:/u],
+    [{ EVENTSTORE_PREFIX: 'platform' }, /^EVENTSTORE_PREFIX must begin with a letter or a digit, end with - .* is "platform"$/u],
+    [{ EVENTSTORE_PREFIX: '$platform-' }, /^EVENTSTORE_PREFIX must begin/u],
+    [{ EVENTSTORE_PREFIX: '-' }, /^EVENTSTORE_PREFIX must begin/u],
+    [{ EVENTSTORE_PREFIX: 'a:b-' }, /^EVENTSTORE_PREFIX must begin/u],
+    [{ EVENTSTORE_PREFIX: `${'a'.repeat(64)}-` }, /^EVENTSTORE_PREFIX must be at most 64 characters, is 65$/u],
     [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
     [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
     [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
@@ -124,7 +129,10 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
 
 t.test('an event log in EventStoreDB is named by its URL', async (t) => {
   for (const url of ['esdb://localhost:2113?tls=false', 'esdb://admin:change%40it@a,b:2114,c', 'esdb+discover://cluster.example.com']) {
-    t.match(decodeConfig({ EVENT_LOG: url }, folder), { ok: true, config: { eventLog: { kind: 'eventstore', url } } });
+    t.match(decodeConfig({ EVENT_LOG: url }, folder), { ok: true, config: { eventLog: { kind: 'eventstore', url, prefix: 'ledgerplane-' } } });
+    for (const prefix of ['Staging-', 'a1.b_c-d-', '0-', `${'a'.repeat(63)}-`]) {
+      t.match(decodeConfig({ EVENT_LOG: url, EVENTSTORE_PREFIX: prefix }, folder), { ok: true, config: { eventLog: { prefix } } });
+    }
   }
 });
 

@@ -4,7 +4,7 @@ import type { Bench, Measure } from '../bench.ts';
 import { compare } from '../rounds.ts';
 import { expect, expectTotal } from '../subject/client.ts';
 import { startEventStore } from '../subject/event-store.ts';
-import { withLog } from '../../test/support/event-log.ts';
+import { withLog, type LogAt } from '../../test/support/event-log.ts';
 import { appendWidgets } from '../subject/seed.ts';
 
 /** A node without read models on a log of many objects, against a subscription of the driver alone from the start. */
@@ -15,16 +15,16 @@ export const eventStoreCatchUp: Measure = {
     const store = await startEventStore();
     const raw = new RawClient(store.url);
     try {
-      const founded = await bench.start(bench.newDataDir(), { eventLog: store.url });
+      const founded = await bench.start(bench.newDataDir(), { eventLog: store });
       await founded.stop();
       console.error(`seeding ${count.toLocaleString('en')} objects …`);
-      const events = await withLog(store.url, async (log) => {
+      const events = await withLog(store, async (log) => {
         await appendWidgets(log, count);
         let all = 0;
         for await (const batch of log.readAll({ after: logStart })) all += batch.length;
         return all;
       });
-      const comparison = await compare(bench.rounds, async () => (await raw.subscribe('ledgerplane-', events)).perSecond, async () => events / await catchUpSeconds(bench, store.url, count));
+      const comparison = await compare(bench.rounds, async () => (await raw.subscribe(store.prefix, events)).perSecond, async () => events / await catchUpSeconds(bench, store, count));
       return [{ measure: `EventStoreDB: catch-up, ${count.toLocaleString('en')} objects`, unit: 'events/s', ...comparison, floor: 0.8, note: `${store.name}; against a subscription of the driver alone with the same filter` }];
     } finally {
       raw.close();
@@ -34,7 +34,7 @@ export const eventStoreCatchUp: Measure = {
 };
 
 /** What a first start takes longer than the next one, which has nothing to catch up with and all else to do. */
-async function catchUpSeconds(bench: Bench, eventLog: string, count: number): Promise<number> {
+async function catchUpSeconds(bench: Bench, eventLog: LogAt, count: number): Promise<number> {
   const dataDir = bench.newDataDir();
   const first = await bench.withSubject(dataDir, async ({ url, startMs }) => {
     await expectTotal(url, count);

@@ -26,7 +26,7 @@ export const eventStoreReads: Measure = {
           await reads(bench, both, { name: 'GET one object, 64 conn.', path: `${widgetsPath}/measured`, connections: 64, requests: 40_000 }),
           await reads(bench, both, { name: 'LIST 500 objects', path: widgetsPath, connections: 16, requests: 6_000 }),
         ];
-      }, { eventLog: store.url }));
+      }, { eventLog: store }));
     } finally {
       await store.stop();
     }

@@ -5,6 +5,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { logSettings, type LogAt } from '../../test/support/event-log.ts';
+
 /** The real server as a child process. */
 export type Subject = {
   readonly url: string;
@@ -31,14 +33,14 @@ export type SubjectOptions = {
   readonly nodeArgs?: readonly string[];
   readonly program?: string;
   /** As EVENT_LOG takes it; the embedded log in `dataDir` when left out. */
-  readonly eventLog?: string;
+  readonly eventLog?: LogAt;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The port to listen on; a free one when left out. */
   readonly port?: number;
 };
 
-export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog = 'embedded:', settings = {}, port = 0 }: SubjectOptions = {}): Promise<Subject> {
+export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog, settings = {}, port = 0 }: SubjectOptions = {}): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
@@ -46,7 +48,7 @@ export async function startSubject(dataDir: string, { nodeArgs = [], program = o
     cwd: dirname(dataDir),
     env: {
       PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir,
-      ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', EVENT_LOG: eventLog, ...settings,
+      ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', ...eventLog === undefined ? { EVENT_LOG: 'embedded:' } : logSettings(eventLog), ...settings,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -8,6 +8,7 @@ Settings are environment variables, or lines of a .env file in the working direc
   DATA_DIR             folder of the log and the read models             ./data
   DISK_RESERVE         bytes left free of clients' writes, as 512MiB      5 % of the disk, at most 1 GiB
   EVENT_LOG            embedded: (in DATA_DIR), or an esdb://… URL        embedded:
+  EVENTSTORE_PREFIX    how its streams' names begin on that EventStoreDB  ledgerplane-
   PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run
   PLUGINS_DIRS         folders of plugin folders, separated by commas
   PLUGINS_DISABLED     plugins that are not loaded, separated by commas

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
+import { eventStorePrefixDefault } from '../../src/eventstore-prefix.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import { openLog } from '../../src/open-log.ts';
 import { runCommandLine, type CommandLine } from '../support/command-line.ts';
@@ -38,7 +39,7 @@ async function storeOf(t: Test, options: Parameters<typeof startEventStore>[0] =
 }
 
 async function withLog<T>(place: { readonly url: string } | { readonly dataDir: string }, work: (log: EventLog) => Promise<T>): Promise<T> {
-  const config = 'url' in place ? { eventLog: { kind: 'eventstore' as const, url: place.url }, dataDir: '' } : { eventLog: { kind: 'embedded' as const }, dataDir: place.dataDir };
+  const config = 'url' in place ? { eventLog: { kind: 'eventstore' as const, url: place.url, prefix: eventStorePrefixDefault }, dataDir: '' } : { eventLog: { kind: 'embedded' as const }, dataDir: place.dataDir };
   const { log } = await openLog(config, { clock: systemClock, onFatal: (error) => { throw error; }, onState: () => undefined });
   try {
     return await work(log);

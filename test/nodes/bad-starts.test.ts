@@ -12,7 +12,7 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream } from '../../src/log/founded-log.ts';
 import { streamName, type ProposedEvent } from '../../src/log/log.ts';
 import { startEventStore, type EventStore, type EventStoreOptions } from '../support/eventstore/eventstore.ts';
-import { withLog } from '../support/event-log.ts';
+import { withLog, type LogAt } from '../support/event-log.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { freePort, NodeProcess } from './node-process.ts';
 import { widgetsPath } from './widget-model.ts';
@@ -34,8 +34,8 @@ function folderOf(t: Test): string {
   return folder;
 }
 
-async function found(url: string, domain = 'svc.run'): Promise<void> {
-  await withLog(url, async (log) => new FoundedLog(log).found({ domain, now: Date.now(), uuid: randomUUID }));
+async function found(at: LogAt, domain = 'svc.run'): Promise<void> {
+  await withLog(at, async (log) => new FoundedLog(log).found({ domain, now: Date.now(), uuid: randomUUID }));
 }
 
 function encoded(event: PlatformEvent): ProposedEvent {
@@ -43,7 +43,7 @@ function encoded(event: PlatformEvent): ProposedEvent {
 }
 
 /** It ends with 2, and all it has to say is one line that matches. */
-async function refuses(t: Test, eventLog: string, { says, env = {} }: { readonly says: RegExp; readonly env?: Readonly<Record<string, string>> }): Promise<void> {
+async function refuses(t: Test, eventLog: LogAt, { says, env = {} }: { readonly says: RegExp; readonly env?: Readonly<Record<string, string>> }): Promise<void> {
   const node = await NodeProcess.launch({ eventLog, folder: folderOf(t), name: 'data', env: { LOG_LEVEL: 'error', ...env } });
   t.teardown(async () => node.kill());
   t.equal(await node.exited, 2, node.stderr());
@@ -55,8 +55,8 @@ async function refuses(t: Test, eventLog: string, { says, env = {} }: { readonly
 }
 
 t.test('a scheme that is none is told, and the rest of the address is not', async (t) => {
-  for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb']) await refuses(t, `${scheme}://admin:${password}@localhost:2113`, { says: /EVENT_LOG/u });
-  await refuses(t, `esdb://admin:${password}@localhost:2113?tls=maybe`, { says: /EVENT_LOG .*tls/u });
+  for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb']) await refuses(t, { url: `${scheme}://admin:${password}@localhost:2113` }, { says: /EVENT_LOG/u });
+  await refuses(t, { url: `esdb://admin:${password}@localhost:2113?tls=maybe` }, { says: /EVENT_LOG .*tls/u });
 });
 
 t.test('a wrong password, or none where one is asked for', async (t) => {
@@ -66,10 +66,10 @@ t.test('a wrong password, or none where one is asked for', async (t) => {
   const store = await given(t, { tls: { key, certificate }, credentials: 'admin:the right one' });
   const before = store.log().visible;
   const at = `localhost:${store.port.toString()}?tls=true&tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`;
-  await refuses(t, `esdb://admin:${password}@${at}`, { says: /password/u });
-  await refuses(t, `esdb://${at}`, { says: /password/u });
+  await refuses(t, { url: `esdb://admin:${password}@${at}` }, { says: /password/u });
+  await refuses(t, { url: `esdb://${at}` }, { says: /password/u });
   t.equal(store.log().visible, before, 'nothing was written');
-  const node = await NodeProcess.start({ eventLog: `esdb://admin:the%20right%20one@${at}`, folder, name: 'right' });
+  const node = await NodeProcess.start({ eventLog: { url: `esdb://admin:the%20right%20one@${at}` }, folder, name: 'right' });
   t.match(node.stdout(), /^ledgerplane ready on http:\S+ \(EventStoreDB, \d+ events, \d+ types\)\n$/u, 'and with the right one it serves');
   t.notMatch(node.stderr(), /the right one|the%20right/u);
   await node.stop();
@@ -79,28 +79,28 @@ t.test('encryption where the server has none, none where it wants it, and a cert
   const plain = await given(t);
   const encrypted = await given(t, { tls: selfSigned() });
   const before = [plain.log().visible, encrypted.log().visible];
-  await refuses(t, `esdb://admin:${password}@localhost:${plain.port.toString()}`, { says: /tls=/u });
-  await refuses(t, `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false`, { says: /tls=/u });
-  await refuses(t, `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true`, { says: /certificate/u });
+  await refuses(t, { url: `esdb://admin:${password}@localhost:${plain.port.toString()}` }, { says: /tls=/u });
+  await refuses(t, { url: `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false` }, { says: /tls=/u });
+  await refuses(t, { url: `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true` }, { says: /certificate/u });
   t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
 });
 
 t.test('the log of another platform', async (t) => {
   const store = await given(t);
-  await found(store.url, 'other.example');
+  await found(store, 'other.example');
   const before = store.log().visible;
-  await refuses(t, store.url, { says: /other\.example.*svc\.run/u });
+  await refuses(t, store, { says: /other\.example.*svc\.run/u });
   t.equal(store.log().visible, before, 'nothing was written');
-  const node = await NodeProcess.start({ eventLog: store.url, folder: folderOf(t), name: 'data', env: { PLATFORM_DOMAIN: 'other.example' } });
+  const node = await NodeProcess.start({ eventLog: store, folder: folderOf(t), name: 'data', env: { PLATFORM_DOMAIN: 'other.example' } });
   await node.stop();
 });
 
 t.test('a copy that was not finished', async (t) => {
   const store = await given(t);
   const copied: PlatformEvent = { type: 'EpochStarted', logId: randomUUID(), domain: 'svc.run', epoch: 1, reason: 'copied', copyOf: { logId: randomUUID(), epoch: 0 } };
-  await withLog(store.url, async (log) => log.append(platformStream, [encoded(copied)], 'absent'));
+  await withLog(store, async (log) => log.append(platformStream, [encoded(copied)], 'absent'));
   const before = store.log().visible;
-  await refuses(t, store.url, { says: /copy/u });
+  await refuses(t, store, { says: /copy/u });
   t.equal(store.log().visible, before, 'nothing was written');
 });
 
@@ -108,14 +108,14 @@ t.test('an event of a later version, of the log itself and of an object', async 
   const later = Buffer.from(JSON.stringify({ ...metadata, schema: eventSchema + 1 }));
   const unknown = { id: randomUUID(), type: 'EpochMerged', data: Buffer.from('{}'), metadata: Buffer.from(JSON.stringify(metadata)) };
   const own = await given(t);
-  await found(own.url);
-  await withLog(own.url, async (log) => log.append(platformStream, [unknown], (await log.readLast(platformStream))!.revision));
+  await found(own);
+  await withLog(own, async (log) => log.append(platformStream, [unknown], (await log.readLast(platformStream))!.revision));
   const about = await given(t);
-  await found(about.url);
-  await withLog(about.url, async (log) => log.append(streamName('object:widgets.example.com/w'), [{ id: randomUUID(), type: 'ObjectCreated', data: Buffer.from('{"object":{}}'), metadata: later }], 'absent'));
+  await found(about);
+  await withLog(about, async (log) => log.append(streamName('object:widgets.example.com/w'), [{ id: randomUUID(), type: 'ObjectCreated', data: Buffer.from('{"object":{}}'), metadata: later }], 'absent'));
   for (const store of [own, about]) {
     const before = store.log().visible;
-    await refuses(t, store.url, { says: /later version|wrote it/u });
+    await refuses(t, store, { says: /later version|wrote it/u });
     t.equal(store.log().visible, before, 'nothing was written');
   }
 });
@@ -129,7 +129,7 @@ t.test('what others write into the same EventStoreDB is nobody\'s here', async (
     }
   };
   await write();
-  const node = await NodeProcess.start({ eventLog: store.url, folder: folderOf(t), name: 'data' });
+  const node = await NodeProcess.start({ eventLog: store, folder: folderOf(t), name: 'data' });
   t.teardown(async () => node.kill());
   await write();
   const created = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ metadata: { name: 'ours' }, spec: { title: 'ours' } }) });
@@ -141,7 +141,7 @@ t.test('what others write into the same EventStoreDB is nobody\'s here', async (
 
 t.test('a log that is not there yet is waited for', async (t) => {
   const port = await freePort();
-  const node = await NodeProcess.launch({ eventLog: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false`, folder: folderOf(t), name: 'data' });
+  const node = await NodeProcess.launch({ eventLog: { url: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false` }, folder: folderOf(t), name: 'data' });
   t.teardown(async () => node.kill());
   const told = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('is unreachable'));
   t.match(told.text, /the event log is unreachable: \S/u);

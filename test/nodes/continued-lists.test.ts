@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 
 import { StalledLog } from '../support/stalled-log.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { logSettings } from '../support/event-log.ts';
 import { startLogServer, tellWhichServer } from './log-server.ts';
 
 t.setTimeout(100_000);
@@ -28,7 +29,7 @@ async function startNodes(t: Test): Promise<Nodes> {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-continued-'));
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
   const stall = new StalledLog();
-  const environment = { EVENT_LOG: log.url };
+  const environment = { ...logSettings(log) };
   const first = await startTestServer({ dataDir: join(folder, 'first'), environment });
   t.teardown(async () => first.close());
   const second = await startTestServer({ dataDir: join(folder, 'second'), environment, openLog: stall.open });

@@ -29,7 +29,7 @@ async function given(t: Test, { file }: { readonly file?: string } = {}): Promis
   const folder = folderOf(t);
   const store = await spawnEventStore({ file: file ?? join(folder, 'log') });
   t.teardown(async () => store.stop());
-  const first = await NodeProcess.start({ eventLog: store.url, folder, name: 'first' });
+  const first = await NodeProcess.start({ eventLog: store, folder, name: 'first' });
   t.teardown(async () => first.kill());
   return { store, folder, first };
 }
@@ -97,7 +97,7 @@ t.test('a fresh node serves nothing before it has caught up with a log that is b
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(3_000);
-  const second = await NodeProcess.launch({ eventLog: store.url, folder, name: 'second' });
+  const second = await NodeProcess.launch({ eventLog: store, folder, name: 'second' });
   t.teardown(async () => second.kill());
   const said = await watchStart(t, second);
   t.ok(said.length > 0, 'it was asked before it was ready');
@@ -110,7 +110,7 @@ t.test('a fresh node serves nothing before it has caught up with a log that is b
 
 t.test('a node comes back with its read models, without them, and after it was killed', async (t) => {
   const { store, folder, first } = await given(t);
-  const second = await NodeProcess.start({ eventLog: store.url, folder, name: 'second' });
+  const second = await NodeProcess.start({ eventLog: store, folder, name: 'second' });
   t.teardown(async () => second.kill());
   const ends = [
     { what: 'stopped', end: async (node: NodeProcess) => node.stop() },
@@ -153,9 +153,9 @@ t.test('a node whose read models are of another log, or ahead of this one, does 
   const other = await spawnEventStore({ file: join(folder, 'another-log') });
   t.teardown(async () => other.stop());
   // Empty: it is founded, as nobody can know that it was not meant.
-  const founder = await NodeProcess.start({ eventLog: other.url, folder, name: 'founder' });
+  const founder = await NodeProcess.start({ eventLog: other, folder, name: 'founder' });
   await founder.stop();
-  const refused = await first.again({ eventLog: other.url });
+  const refused = await first.again({ eventLog: other });
   t.equal(await refused.exited, 2);
   t.equal(refused.stdout(), '');
   const lines = refused.stderr().trimEnd().split('\n').filter((line) => line.startsWith('ledgerplane: '));
@@ -181,7 +181,7 @@ t.test('two nodes that begin at the same moment on an empty log found it once, m
   const folder = folderOf(t);
   const store = await spawnEventStore({ file: join(folder, 'log') });
   t.teardown(async () => store.stop());
-  const nodes = await Promise.all(['first', 'second', 'third'].map(async (name) => NodeProcess.launch({ eventLog: store.url, folder, name, env: { ADMIN_PASSWORD: '' } })));
+  const nodes = await Promise.all(['first', 'second', 'third'].map(async (name) => NodeProcess.launch({ eventLog: store, folder, name, env: { ADMIN_PASSWORD: '' } })));
   for (const node of nodes) t.teardown(async () => node.kill());
   await Promise.all(nodes.map(async (node) => node.ready()));
   const told = nodes.map((node) => node.stderr().split('\n').filter((line) => line.includes('super administrator') && line.includes('admin-password')));
@@ -193,7 +193,7 @@ t.test('two nodes that begin at the same moment on an empty log found it once, m
     t.equal(status, 200);
     t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
   }
-  const founding = (await eventsOf(store.url)).filter(({ stream }) => stream === 'platform:log');
+  const founding = (await eventsOf(store)).filter(({ stream }) => stream === 'platform:log');
   t.strictSame(founding.map(({ type }) => type), ['EpochStarted']);
   for (const node of nodes) await node.stop();
 });

@@ -23,7 +23,7 @@ async function given(t: Test): Promise<Given> {
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
   const log = await startLogServer(t);
   const start = async (name: string): Promise<NodeProcess> => {
-    const node = await NodeProcess.start({ eventLog: log.url, folder, name });
+    const node = await NodeProcess.start({ eventLog: log, folder, name });
     t.teardown(async () => node.kill());
     return node;
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -5,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
+import { eventStorePrefixDefault } from '../../src/eventstore-prefix.ts';
+import type { LogAt } from '../support/event-log.ts';
 import { spawnEventStore } from '../support/eventstore/eventstore-process.ts';
 
 /** What nodes share, and how it is taken away from them and given back. */
-export type LogServer = {
-  /** As EVENT_LOG takes it. */
-  readonly url: string;
+export type LogServer = Required<LogAt> & {
   readonly kill: () => Promise<void>;
   /** Resolves when it answers again. */
   readonly restart: () => Promise<void>;
@@ -24,19 +25,19 @@ export function tellWhichServer(t: Test): void {
   t.comment(realServer === undefined ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked' : 'over the server that TEST_EVENTSTORE_URL names, whose connections are cut where the test server would be killed');
 }
 
-/** The test server as a process that is killed; or a real one, cut off as if it were. */
+/** An empty log: the test server as a process that is killed; or a part of a real one, cut off as if it were. */
 export async function startLogServer(t: Test): Promise<LogServer> {
   const server = realServer === undefined ? await startTestProcess() : await startCutOff(realServer);
   t.teardown(async () => server.stop());
   return server;
 }
 
-/** An empty one, which a real server is only once. */
-export async function startTestProcess(): Promise<LogServer> {
+async function startTestProcess(): Promise<LogServer> {
   const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-eventstore-'));
   const store = await spawnEventStore({ file: join(folder, 'log') });
   return {
     url: store.url,
+    prefix: eventStorePrefixDefault,
     kill: async () => store.kill(),
     restart: async () => store.restart(),
     stop: async () => {
@@ -75,5 +76,6 @@ async function startCutOff(url: string): Promise<LogServer> {
     for (const socket of sockets) socket.destroy();
     await closed;
   };
-  return { url: `esdb://${user}127.0.0.1:${at.toString()}${query}`, kill: shut, restart: async () => { door = await open(at); }, stop: shut };
+  const prefix = `test-${randomUUID()}-`;
+  return { prefix, url: `esdb://${user}127.0.0.1:${at.toString()}${query}`, kill: shut, restart: async () => { door = await open(at); }, stop: shut };
 }

@@ -9,6 +9,7 @@ import type { Test } from 'tap';
 import { core, passwordOf } from '../support/administration.ts';
 import { basic } from '../support/ask.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { logSettings } from '../support/event-log.ts';
 import { startLogServer, tellWhichServer } from './log-server.ts';
 
 t.setTimeout(200_000);
@@ -35,7 +36,7 @@ async function startNodes(t: Test): Promise<readonly [TestServer, TestServer]> {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-made-elsewhere-'));
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
   const start = async (name: string): Promise<TestServer> => {
-    const server = await startTestServer({ dataDir: join(folder, name), environment: { EVENT_LOG: log.url } });
+    const server = await startTestServer({ dataDir: join(folder, name), environment: { ...logSettings(log) } });
     t.teardown(async () => server.close());
     return server;
   };

@@ -3,11 +3,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ask, type Answered, type Asked } from '../support/ask.ts';
+import { logSettings, type LogAt } from '../support/event-log.ts';
 import { runCommandLine, type CommandLine } from '../support/command-line.ts';
 import { adminAuthorization, testPassword } from '../support/start-server.ts';
 
 export type NodeOptions = {
-  readonly eventLog: string;
+  readonly eventLog: LogAt;
   /** Where its DATA_DIR is made. */
   readonly folder: string;
   readonly name: string;
@@ -31,7 +32,7 @@ export class NodeProcess {
     mkdirSync(options.folder, { recursive: true });
     this.#run = runCommandLine(['serve'], {
       cwd: options.folder, nodeArgs: options.nodeArgs ?? [],
-      env: { PORT: port.toString(), DATA_DIR: this.dataDir, ADMIN_PASSWORD: testPassword, EVENT_LOG: options.eventLog, LOG_LEVEL: 'info', ...options.env },
+      env: { PORT: port.toString(), DATA_DIR: this.dataDir, ADMIN_PASSWORD: testPassword, ...logSettings(options.eventLog), LOG_LEVEL: 'info', ...options.env },
     });
     this.exited = this.#run.exited();
     void this.exited.then((ended) => { this.ended = ended; });

@@ -10,6 +10,7 @@ import type { Test } from 'tap';
 import { transports } from '../support/watching.ts';
 import { AlternatingClient } from './alternating-client.ts';
 import { Following } from './following.ts';
+import type { LogAt } from '../support/event-log.ts';
 import { startLogServer, tellWhichServer } from './log-server.ts';
 import { NodeProcess } from './node-process.ts';
 import { Outages } from './outages.ts';
@@ -25,11 +26,11 @@ const kills = Number(process.env['NODES_KILLS'] ?? 5);
 
 t.setTimeout(280_000);
 
-async function startNodes(t: Test, url: string): Promise<readonly [NodeProcess, NodeProcess]> {
+async function startNodes(t: Test, eventLog: LogAt): Promise<readonly [NodeProcess, NodeProcess]> {
   const folder = t.testdir();
-  const first = await NodeProcess.start({ eventLog: url, folder, name: 'first' });
+  const first = await NodeProcess.start({ eventLog, folder, name: 'first' });
   t.teardown(async () => first.kill());
-  const second = await NodeProcess.start({ eventLog: url, folder, name: 'second' });
+  const second = await NodeProcess.start({ eventLog, folder, name: 'second' });
   t.teardown(async () => second.kill());
   return [first, second];
 }
@@ -54,7 +55,7 @@ t.test('two nodes over one log behave as one service to a client that alternates
   tellWhichServer(t);
   t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
   const log = await startLogServer(t);
-  const nodes = await startNodes(t, log.url);
+  const nodes = await startNodes(t, log);
   const outages = new Outages(log, nodes);
   const client = new AlternatingClient(nodes, outages);
   const widgets = new WidgetModel(client);
@@ -81,7 +82,7 @@ t.test('two nodes over one log behave as one service to a client that alternates
   t.equal(outages.count, kills);
 
   await agree(t, { nodes, widgets });
-  const history = await historyOf(log.url, { group: 'widgets.example.com', after });
+  const history = await historyOf(log, { group: 'widgets.example.com', after });
   t.strictSame([...history.titles].sort(), [...widgets.acknowledged].sort(), 'what was acknowledged stands once, and nothing else does');
   for (const follower of followers) {
     await follower.reached(history.changes.at(-1)?.resourceVersion ?? '0');

@@ -28,7 +28,7 @@ for (const seconds of outages) {
     const folder = t.testdir();
     const nodes: NodeProcess[] = [];
     for (const name of ['first', 'second']) {
-      const node = await NodeProcess.start({ eventLog: log.url, folder, name });
+      const node = await NodeProcess.start({ eventLog: log, folder, name });
       t.teardown(async () => node.kill());
       nodes.push(node);
     }
@@ -69,7 +69,7 @@ for (const seconds of outages) {
 
     t.strictSame(crowd.flatMap(({ offences }) => offences), [], 'nobody was answered what nobody may be');
     for (const node of nodes) t.equal(node.ended, undefined, `${node.name} never ended`);
-    const history = await historyOf(log.url, { group: 'widgets.example.com', after });
+    const history = await historyOf(log, { group: 'widgets.example.com', after });
     for (const writer of crowd) {
       const standing = history.titles.filter((title) => title.startsWith(`${writer.name} `));
       const expected = Array.from({ length: Math.max(standing.length, writer.acknowledged) }, (_, size) => `${writer.name} ${size.toString()}`);

@@ -29,7 +29,7 @@ async function given(t: Test): Promise<Given> {
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
   const log = await startLogServer(t);
   const start = async (name: string): Promise<NodeProcess> => {
-    const node = await NodeProcess.start({ eventLog: log.url, folder, name });
+    const node = await NodeProcess.start({ eventLog: log, folder, name });
     t.teardown(async () => node.kill());
     return node;
   };
@@ -107,7 +107,7 @@ t.test('a node that is killed in the middle of an upload leaves nothing of it', 
   await back.ready();
   t.equal((await back.ask(tellerPath)).status, 404);
   t.strictSame(unpacked(back), []);
-  t.strictSame((await eventsOf(log.url)).filter(({ stream }) => stream.startsWith('package:')), [], 'nor is there anything in the log');
+  t.strictSame((await eventsOf(log)).filter(({ stream }) => stream.startsWith('package:')), [], 'nor is there anything in the log');
   // The answer may come before a lease of the killed one has run out, and only who leads tells status.
   t.match(await send(back, 'install', archive), { status: 201, plugin: { spec: { version: '1.0.0' } } }, 'and it can be sent again');
   await back.until(tellerPath, ({ status, text }) => status === 200 && (JSON.parse(text) as { readonly status?: { readonly phase?: string } }).status?.phase === 'started');

@@ -57,7 +57,7 @@ t.test('one node takes a plugin\'s steps and writes its status, and the other go
   await writePlugins(root, { shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': module } });
   const log = await startLogServer(t);
   const start = async (name: string): Promise<NodeProcess> => {
-    const node = await NodeProcess.start({ eventLog: log.url, folder, name, env: { PLUGINS_DIRS: root, NODE_NAME: name } });
+    const node = await NodeProcess.start({ eventLog: log, folder, name, env: { PLUGINS_DIRS: root, NODE_NAME: name } });
     t.teardown(async () => node.kill());
     return node;
   };

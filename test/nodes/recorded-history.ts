@@ -1,6 +1,6 @@
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logPosition } from '../../src/log/log.ts';
-import { eventsOf } from '../support/event-log.ts';
+import { eventsOf, type LogAt } from '../support/event-log.ts';
 import type { Change } from './following.ts';
 
 /** What the log has about one type, read past the nodes. */
@@ -14,11 +14,11 @@ export type History = {
 const types: Readonly<Record<string, string>> = { ObjectCreated: 'ADDED', ObjectUpdated: 'MODIFIED', ObjectDeletionRequested: 'MODIFIED', NameFenced: 'MODIFIED', ObjectDeleted: 'DELETED' };
 
 /** Throws where the revisions of a stream have a hole or an event decides on another state than the one before it left. */
-export async function historyOf(url: string, { group, after }: { readonly group: string; readonly after: string }): Promise<History> {
+export async function historyOf(at: LogAt, { group, after }: { readonly group: string; readonly after: string }): Promise<History> {
   const changes: Change[] = [];
   const titles: string[] = [];
   const last = new Map<string, number>();
-  for (const recorded of await eventsOf(url)) {
+  for (const recorded of await eventsOf(at)) {
     if (!recorded.stream.startsWith(`object:${group}/`)) continue;
     const { event } = decodeEvent(recorded);
     if (!isObjectEvent(event) || event.object === undefined) continue;
