@@ -23,10 +23,10 @@ import { openLog } from './open-log.ts';
 
 /** The commands about a log, which open it themselves: no server may have an embedded one open meanwhile. */
 export const logCommands: LogCommands = {
-  copy: async ({ from, to, inFlightMax }: LogCopyWish, surroundings) => {
+  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, surroundings) => {
     const settings = settingsOf(surroundings);
-    const source = placeOf('--from', from, settings);
-    const target = placeOf('--to', to, settings);
+    const source = placeOf('--from', from, settings, fromPrefix);
+    const target = placeOf('--to', to, settings, toPrefix);
     if (isSamePlace(source, target)) throw new CommandFailure('the source and the target are the same log', refusedExitCode);
     await withLogs([source, target], surroundings, async (logs) => {
       if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
@@ -68,9 +68,9 @@ function wantedPlace(log: string | undefined, surroundings: Surroundings): LogPl
   return placeOf(log === undefined ? 'EVENT_LOG' : '--log', log ?? settings.environment['EVENT_LOG'] ?? 'embedded:', settings);
 }
 
-function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>): LogPlace {
+function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>, prefix?: string): LogPlace {
   try {
-    return logPlace(option, words, settings);
+    return logPlace(option, words, settings, prefix);
   } catch (error) {
     throw failureOf(error, []);
   }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 
 import { decodeConfig, type Config, type Environment } from './config.ts';
 import { StartError } from './base/start-error.ts';
+import { eventStorePrefixDefault } from './eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from './eventstore-url.ts';
 
 /** A log as an operator names it. `shown` stands for it in whatever is printed: an address may hold a password. */
@@ -10,15 +11,23 @@ export type LogPlace = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: 
 
 export type PlaceSettings = { readonly environment: Environment; readonly folder: string };
 
-/** @throws StartError for words that name no log. They are not repeated. */
-export function logPlace(option: string, words: string, { environment, folder }: PlaceSettings): LogPlace {
+/** @throws StartError for words that name no log. They are not repeated. `prefix`: instead of EVENTSTORE_PREFIX. */
+export function logPlace(option: string, words: string, { environment, folder }: PlaceSettings, prefix?: string): LogPlace {
   const [scheme = ''] = words.split(':', 1);
   const dir = scheme === 'embedded' ? words.slice('embedded:'.length) : '';
-  const settings = { DATA_DIR: dir === '' ? environment['DATA_DIR'] : dir, EVENT_LOG: scheme === 'embedded' ? 'embedded:' : words };
+  const settings = { DATA_DIR: dir === '' ? environment['DATA_DIR'] : dir, EVENT_LOG: scheme === 'embedded' ? 'embedded:' : words, EVENTSTORE_PREFIX: prefix ?? environment['EVENTSTORE_PREFIX'] };
   const decoded = decodeConfig(settings, folder);
-  if (!decoded.ok) throw new StartError(decoded.mistakes.map((mistake) => mistake.replace(/^EVENT_LOG/u, option)).join('\n'), { exitCode: 2 });
+  if (!decoded.ok) throw new StartError(decoded.mistakes.map((mistake) => inWordsOf(option, mistake, prefix !== undefined)).join('\n'), { exitCode: 2 });
   const { eventLog, dataDir } = decoded.config;
-  return { eventLog, dataDir, shown: eventLog.kind === 'embedded' ? `embedded:${dataDir}` : shownUrl(words) };
+  return { eventLog, dataDir, shown: eventLog.kind === 'embedded' ? `embedded:${dataDir}` : shownUrl(words) + shownPrefix(eventLog.prefix) };
+}
+
+function inWordsOf(option: string, mistake: string, hasPrefix: boolean): string {
+  return hasPrefix ? mistake.replace(/^EVENT_LOG/u, option).replace(/^EVENTSTORE_PREFIX/u, `${option}-prefix`) : mistake.replace(/^EVENT_LOG/u, option);
+}
+
+function shownPrefix(prefix: string): string {
+  return prefix === eventStorePrefixDefault ? '' : ` ${prefix}`;
 }
 
 function shownUrl(url: string): string {

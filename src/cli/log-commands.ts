@@ -7,7 +7,14 @@ import type { Surroundings } from './surroundings.ts';
 
 /** Which log is meant, in the words of EVENT_LOG; undefined: the one of the settings. */
 export type LogWish = { readonly log: string | undefined };
-export type LogCopyWish = { readonly from: string; readonly to: string; readonly inFlightMax: number };
+export type LogCopyWish = {
+  readonly from: string;
+  readonly to: string;
+  /** Of the names of its streams on an EventStoreDB, instead of EVENTSTORE_PREFIX. */
+  readonly fromPrefix: string | undefined;
+  readonly toPrefix: string | undefined;
+  readonly inFlightMax: number;
+};
 
 /** Handed in, as commands about the log open it, and the command line itself knows settings and HTTP only. */
 export type LogCommands = {
@@ -16,7 +23,7 @@ export type LogCommands = {
   describe(wish: LogWish, surroundings: Surroundings): Promise<void>;
 };
 
-type CopyOptions = { readonly from?: string; readonly to?: string; readonly inFlight?: string };
+type CopyOptions = { readonly from?: string; readonly to?: string; readonly fromPrefix?: string; readonly toPrefix?: string; readonly inFlight?: string };
 type LogOptions = { readonly log?: string };
 
 const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nAn address with a password belongs into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: others see the words of a command.';
@@ -25,6 +32,7 @@ export function addLogCommands(program: Command, surroundings: Surroundings, loa
   const log = program.command('log').description('copy a log, show what it holds, begin a new epoch');
   log.command('copy').description('copy a log into an empty one, event by event; run again, it resumes')
     .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty one; by default LEDGERPLANE_COPY_TO')
+    .option('--from-prefix <prefix>', 'stream name prefix in EventStoreDB; by default EVENTSTORE_PREFIX').option('--to-prefix <prefix>', 'the same for the target')
     .option('--in-flight <n>', 'concurrent appends; 1 keeps the order even after failures', String(logCopyInFlightEvents))
     .addHelpText('after', `${places}\nNo server may run on either of them.`)
     .action(async (options: CopyOptions) => { await (await loadCommands()).copy(copyWish(options, surroundings), surroundings); });
@@ -36,7 +44,7 @@ export function addLogCommands(program: Command, surroundings: Surroundings, loa
     .action(async (options: LogOptions) => { await (await loadCommands()).startEpoch({ log: options.log }, surroundings); });
 }
 
-function copyWish({ from, to, inFlight = '' }: CopyOptions, { folder, variables, notes }: Surroundings): LogCopyWish {
+function copyWish({ from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions, { folder, variables, notes }: Surroundings): LogCopyWish {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [['--from', from], ['--to', to]] as const) {
     if (value?.includes('@') === true) notes.write(`${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`);
@@ -48,5 +56,5 @@ function copyWish({ from, to, inFlight = '' }: CopyOptions, { folder, variables,
   if (!/^\d{1,5}$/u.test(inFlight) || Number(inFlight) < 1 || Number(inFlight) > logCopyInFlightEventsMax) {
     throw mistake(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
   }
-  return { from: source, to: target, inFlightMax: Number(inFlight) };
+  return { from: source, to: target, fromPrefix, toPrefix, inFlightMax: Number(inFlight) };
 }
