@@ -48,6 +48,7 @@ import { compileType } from './resource/type-declaration.ts';
 import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
+import { Outboxes, type OutboxBounds } from './watch/outbox.ts';
 import { withStrategy } from './write-rules.ts';
 import { ClockAgreement } from './write/clock-agreement.ts';
 import { HeldBytes } from './write/held-bytes.ts';
@@ -83,6 +84,8 @@ export type ServerOptions = {
   readonly suspects?: Suspects;
   /** Of the process, where somebody watches it. */
   readonly eventLoop?: EventLoopSource;
+  /** What watches and streams may leave unread. */
+  readonly streamBounds?: OutboxBounds;
 };
 
 /** Everything that is open, in the order it was opened: closed in reverse, on a stop as on a start that fails. */
@@ -114,7 +117,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const stores = await openStores(config, { ...options, clock, onFatal }, closers);
   const { models, registry } = stores;
   const stopping = new AbortController();
-  const core = composeCore(config, { stores, log, clock, signal: stopping.signal });
+  const core = composeCore(config, { ...options, stores, clock, signal: stopping.signal });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog, stores.agreement);
@@ -202,7 +205,7 @@ type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'h
 };
 
 /** The write door, who leads and what watches: everything between the stores and the edge. */
-function composeCore(config: Config, { stores, log, clock, signal }: { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
+function composeCore(config: Config, { stores, log, clock, signal, streamBounds }: Pick<ServerOptions, 'streamBounds'> & { readonly stores: Stores; readonly log: Logger; readonly clock: Clock; readonly signal: AbortSignal }): Core {
   const { eventLog, models, disk } = stores;
   const edge = { domain: config.platformDomain, clock, log: loggerOf(log) };
   const { permissions } = stores.access;
@@ -219,7 +222,7 @@ function composeCore(config: Config, { stores, log, clock, signal }: { readonly 
   // An embedded log has one node: its directory is locked.
   const leadership = stores.logName === 'embedded log' ? alwaysLeading
     : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node cannot become the leader: cannot read the lease'); } });
-  const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, report: (error) => { log.error({ err: error }, 'a watch failed'); } });
+  const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, outboxes: new Outboxes(clock, streamBounds), report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   const memory = new RequestMemory({ held, writers });
   return { stores, edge, memory, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
 }

@@ -24,7 +24,7 @@ export type TestServer = RunningServer & {
 
 export type CallInit = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
-export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'passwords' | 'signal'> & {
+export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'passwords' | 'signal' | 'streamBounds'> & {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
