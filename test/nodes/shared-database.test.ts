@@ -37,7 +37,7 @@ t.test('two platforms share a database and know nothing of each other, and one i
   const third = { url: log.url, prefix: `third-${randomUUID()}-` };
   const copy = runCommandLine(['log', 'copy', '--from', log.url, '--from-prefix', one.prefix, '--to', log.url, '--to-prefix', third.prefix], { cwd: folder });
   t.equal(await copy.exited(), 0, copy.stderr());
-  t.match(copy.stdout(), new RegExp(`^esdb://\\S+ ${third.prefix} is now a whole copy of esdb://\\S+ ${one.prefix}: `, 'u'));
+  t.match(copy.stdout(), new RegExp(`^esdb://\\S+ ${third.prefix} is now a complete copy of esdb://\\S+ ${one.prefix}: `, 'u'));
   const ofObjects = async (at: typeof one): Promise<readonly string[]> => (await eventsOf(at)).filter(({ stream }) => stream.startsWith('object:')).map(({ id }) => id);
   t.strictSame(await ofObjects(third), await ofObjects(one));
   const copied = await start('third', third, 'one.example');
