@@ -184,7 +184,7 @@ function told(invocation: Invocation, { history }: World): string {
 function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World): boolean {
   if (!outcome.ok && outcome.rejection.detail.startsWith('the object kept changing')) {
     world.coverage.note('gave up on an object that kept changing');
-    return true;
+    return world.staleMs > 0 || namesOf(invocation).some((name) => hasChanged(invocation, streamOf(name), world));
   }
   const { command, answered } = invocation;
   const invoked = invocation.invoked - world.staleMs;
@@ -193,6 +193,10 @@ function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World
     if (!outcome.ok && outcome.rejection.reason === 'unique-value-taken') return isTaken(invocation, stream, world);
     return world.history.statesBetween(stream, invoked, answered).some((state) => answersSo(decide(state, command, { ...facts, suffix: name.slice(-5) }), state, outcome));
   });
+}
+
+function hasChanged({ invoked, answered }: Invocation, stream: StreamName, { history }: World): boolean {
+  return history.steps(stream).some(({ landed }) => landed >= invoked && landed <= answered);
 }
 
 function answersSo(decision: Decision, state: State, outcome: WriteOutcome): boolean {

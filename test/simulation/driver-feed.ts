@@ -101,10 +101,6 @@ export class DriverFeed {
       this.#passage.life.later(stalled + random.below(50), 'the subscription goes on', () => { this.#arrive(); });
       return;
     }
-    if (this.#passage.hasGap) {
-      this.#world.fail(new Error(`${this.#passage.link.node} went on over a gap`));
-      return;
-    }
     if (random.chance(faults().drops)) {
       this.#deliver(random.below(3));
       this.end(dropped());

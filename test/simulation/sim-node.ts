@@ -18,6 +18,7 @@ import type { Link } from './passage.ts';
 import type { SimLeadership } from './sim-leadership.ts';
 import { Life } from './timeline.ts';
 import { wayToLog, type WayToLog } from './way-to-log.ts';
+import { Wholeness } from './wholeness.ts';
 import { epoch, type, type World } from './world.ts';
 
 /** How a node comes back: with the read models it had, with none, or with those of an older backup. */
@@ -182,7 +183,7 @@ export class SimNode {
     const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError });
     const { models } = parts.serving;
     this.#leadership = parts.leadership;
-    this.#watchWholeness(models);
+    new Wholeness(this.#world, this.name, models).watch(() => this.#serving?.models === models);
     await this.#follow(parts, { log, clock, way });
     this.#watchPosition(models);
     await models.buildIndexes(type);
@@ -191,20 +192,6 @@ export class SimNode {
     if (models.position() < this.#served) throw new Error(`${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`);
     timeline.tell(() => `${this.name} serves from ${models.position().toString()}`);
     this.#serving = parts.serving;
-  }
-
-  /** No reader is shown a part of an append, nor rows without their indexes. */
-  #watchWholeness(models: ObjectModels): void {
-    const { shared, fail } = this.#world;
-    const all = { selection: { labels: [], fields: [] }, sort: [] } as const;
-    models.subscribe(({ changes, position }) => {
-      if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.name} shows a part of the append at ${position.toString()}`));
-      if (this.#serving?.models !== models || changes.length === 0) return;
-      const listed = [...models.pages(type.key, all)].flat();
-      for (const { name } of changes) {
-        if (listed.includes(name) !== (models.get(type.key, name) !== undefined)) fail(new Error(`${this.name} tells of ${name} before its indexes know it`));
-      }
-    });
   }
 
   async #follow({ serving: { models }, agreement }: NodeParts, { log, clock, way }: { readonly log: FoundedLog; readonly clock: Clock; readonly way: WayToLog }): Promise<void> {
