@@ -1,7 +1,7 @@
 /** Which tables are trusted: those of an unclean end where they lie, and copies of those that were closed in order. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, linkSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -79,4 +79,13 @@ t.test('copies of tables that were closed in order are trusted, one after the ot
   const events = await folded(tables.dir);
   t.ok(events);
   for (const name of ['first', 'second']) t.equal(await folded(copied(tables, name)), events);
+});
+
+t.test('tables of a killed process are not trusted after another boot: what was committed may never have been written', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'killed');
+  const mark = join(tables.dir, 'use.json');
+  const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
+  writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
+  t.equal(await folded(tables.dir), undefined);
 });
