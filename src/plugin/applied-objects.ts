@@ -133,7 +133,7 @@ export class AppliedObjects {
     const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
     if (present !== undefined) return present.plugin === plugin ? present : undefined;
     const compiled = compileType({ ...names, schema: {} }, { plugin, bundled: true, domain });
-    return compiled.ok ? compiled.type : undefined;
+    return compiled.ok ? { ...compiled.type, declaration: undefined } : undefined;
   }
 
   async #eraseAll(type: ResourceType, plugin: string, isOver: () => boolean): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
+import type { DeclaredBy, DeclarationSource } from '../resource/declaration.ts';
 import { compileType, type Declarer } from '../resource/type-declaration.ts';
 import type { Suspects } from './blamed-plugin.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
@@ -27,7 +28,7 @@ export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | 
 /** Where the files come from: an upload is tried in a process of its own first, what is kept is marked while it loads. */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
-  | { readonly kind: 'kept'; readonly digest: string; readonly generation: JsonValue | undefined };
+  | { readonly kind: 'kept'; readonly digest: string; readonly source: DeclarationSource; readonly generation: JsonValue | undefined };
 
 export type LoadRequest = {
   readonly folder: PluginFolder;
@@ -73,9 +74,14 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   }
   const decoded = decodeDefinition(exported);
   if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
-  const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain });
+  const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain, by: declaredBy(request) });
   if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
   return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+}
+
+/** What an upload is tried as is declared by nobody yet. */
+function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): DeclaredBy {
+  return origin.kind === 'kept' ? { version, source: origin.source, code: origin.digest } : { version, source: 'package' };
 }
 
 /** Runs the module, unless it is known to end or to hold the process. */

@@ -2,7 +2,8 @@ import type { HostedPlugin } from './hosted-plugin.ts';
 import { Incarnation, type IncarnationDependencies } from './incarnation.ts';
 import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
 import type { Loading } from './loading.ts';
-import type { PluginObjects } from './plugin-objects.ts';
+import type { PluginObjects, PluginWish } from './plugin-objects.ts';
+import type { DeclarationSource } from '../resource/declaration.ts';
 import type { Failure } from './plugin-status.ts';
 
 export type PluginLoadsDependencies = LoadDependencies & IncarnationDependencies & {
@@ -30,8 +31,8 @@ export class PluginLoads {
     const { folder, digest } = files;
     const address = `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
     const version = folder.bundled && failedLoads === 0 ? undefined : address;
-    const generation = this.#dependencies.objects.wish(plugin.name)?.generation;
-    const done = loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, generation } }, this.#dependencies);
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    const done = loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, source: sourceOf(files, wish), generation: wish?.generation } }, this.#dependencies);
     const loading: Loading = { digest, bundled: folder.bundled, manifest, done, isDone: false };
     plugin.loading = loading;
     void done.then(() => {
@@ -80,4 +81,9 @@ export class PluginLoads {
   #incarnationOf({ name: plugin }: HostedPlugin, { bundled, digest, manifest }: Loading, loaded: Incarnation['is']['loaded']): Incarnation {
     return new Incarnation({ plugin, bundled, digest, manifest, loaded }, this.#dependencies);
   }
+}
+
+function sourceOf({ folder, digest }: NonNullable<HostedPlugin['files']>, wish: PluginWish | undefined): DeclarationSource {
+  if (folder.bundled) return 'platform';
+  return wish?.package?.digest === digest ? 'package' : 'folder';
 }

@@ -41,7 +41,8 @@ export class IndexValueError extends Error {
 }
 
 export type DefinedIndexes =
-  | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly fingerprint: string }
+  /** `specs`: what was declared, beside the defaults. */
+  | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly specs: readonly IndexSpec[]; readonly fingerprint: string }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export const nameIndex = 'metadata.name';
@@ -74,11 +75,11 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
     seen.add(name);
   }
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], fingerprint: fingerprintOf(decoded) };
+  return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], specs: decoded, fingerprint: fingerprintOf(decoded) };
 }
 
 /** Bumped when the same declaration and object make other keys than before. */
-const keysGeneration = 1;
+export const keysGeneration = 1;
 
 /** Changes with every declaration and every index function's source; what a function closes over cannot be seen. */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {

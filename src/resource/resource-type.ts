@@ -1,3 +1,4 @@
+import type { Declaration, DeclarationSource } from './declaration.ts';
 import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from './object.ts';
 
@@ -62,4 +63,7 @@ export type ResourceType = {
   readonly plugin: string;
   /** Changes with any change of the indexes' declarations or functions: rows whose entry was made under another are re-read. */
   readonly fingerprint: string;
+  /** As the log keeps it. Undefined: it stands in by its name alone for a type that is not there, whose objects are removed. */
+  readonly declaration: Declaration | undefined;
+  readonly source: DeclarationSource;
 };

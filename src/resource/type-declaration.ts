@@ -1,4 +1,6 @@
 import { labelNameLengthMax, printerColumnsMax } from '../limits/objects.ts';
+import { declarationOf } from './declaration-of.ts';
+import type { DeclaredBy } from './declaration.ts';
 import { defineIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
 import { isReservedGroup, subdomainProblem } from './names.ts';
@@ -9,7 +11,7 @@ import { isMembers } from './schema-check.ts';
 import { shortJson } from './schema-violations.ts';
 
 /** Whose declaration it is. Bundled plugins and the platform may use the groups reserved for the platform (seed 2.3). */
-export type Declarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
+export type Declarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string; readonly by?: DeclaredBy };
 
 export type CompiledType =
   | { readonly ok: true; readonly type: ResourceType }
@@ -21,12 +23,14 @@ export function typeKeyOf(group: string, plural: string): TypeKey {
 }
 
 const members = new Set(['group', 'version', 'kind', 'singular', 'plural', 'schema', 'indexes', 'statusSubresource', 'printerColumns']);
+const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 
 /** A declared type, every rule of it checked; the platform's own types come in by the same door. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
+  const { plugin, by = ofNoFiles } = declarer;
   if (!isMembers(declaration)) return { ok: false, problems: ['a type must be an object'] };
   const problems = Object.keys(declaration).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
   const text = textReader(declaration, problems);
@@ -55,8 +59,10 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       schema: schema.schema,
       violations: schema.violations,
       prune: schema.prune,
-      plugin: declarer.plugin,
+      plugin,
       fingerprint: indexes.fingerprint,
+      declaration: declarationOf({ ...indexes, plugin, version, kind, schema: schema.schema, statusSubresource: statusSubresource === true }, by),
+      source: by.source,
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Facts } from '../../src/command/facts.ts';
 import type { HeldValue } from '../../src/command/event.ts';
 import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object.ts';
 import type { ResourceType } from '../../src/resource/resource-type.ts';
+import type { DeclaredBy } from '../../src/resource/declaration.ts';
 import { compileType } from '../../src/resource/type-declaration.ts';
 
 /** The sample type and its objects. Nothing here knows a test runner: what runs beside the tests uses it as well. */
@@ -36,8 +37,8 @@ const declaration = {
 };
 
 /** The sample type, with what `changes` says otherwise. */
-export function widgetType(changes: Readonly<Record<string, unknown>> = {}): ResourceType {
-  const compiled = compileType({ ...declaration, ...changes }, { plugin: 'example', bundled: false, domain });
+export function widgetType(changes: Readonly<Record<string, unknown>> = {}, by?: DeclaredBy): ResourceType {
+  const compiled = compileType({ ...declaration, ...changes }, { plugin: 'example', bundled: false, domain, ...by && { by } });
   if (!compiled.ok) throw new Error(compiled.problems.join('\n'));
   return compiled.type;
 }

@@ -12,7 +12,7 @@ export function widgetType(plural = 'widgets'): ResourceType {
     group: 'example.com', version: 'v1', apiVersion: 'example.com/v1', path: `/apis/example.com/v1/${plural}`,
     kind: 'Widget', singular: 'widget', plural,
     indexes: defined.indexes, fingerprint: defined.fingerprint,
-    statusSubresource: false, printerColumns: [], schema: {}, plugin: 'test',
+    statusSubresource: false, printerColumns: [], schema: {}, plugin: 'test', declaration: undefined, source: 'folder',
     violations: () => [],
     prune: (object) => ({ object, unknown: [] }),
   };

@@ -33,10 +33,10 @@ export const sessionKey = typeKeyOf(core.group, 'sessions');
 /** Their objects have no owners: references that old logs hold delete nothing and hold nothing back. */
 export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([roleKey, roleBindingKey, userKey, tokenKey, sessionKey]);
 
-/** The same, compiled by the very rules a plugin's types are compiled by. */
-export function compilePlatformTypes(domain: string): readonly ResourceType[] {
+/** The same, compiled by the very rules a plugin's types are compiled by. `version`: the platform's. */
+export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
-    const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain });
+    const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain, by: { version, source: 'platform' } });
     if (!compiled.ok) throw new Error(compiled.problems.join('; '));
     return compiled.type;
   });
