@@ -25,7 +25,7 @@ const unindexed = { after: undefined, entry: new Uint8Array(0) };
 export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch };
 
 /** The streams that are folded, by the part of their names before the colon. */
-export const foldedCategories = ['object', 'secret', 'platform', 'guard'];
+export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type'];
 
 /** Writes what one event says and answers which object changed; undefined when none did. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
@@ -43,6 +43,11 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
     case 'EpochStarted':
       assertSameTelling(event, known.identity);
       return undefined;
+    case 'TypeDeclared': {
+      const { type: _type, ...declaration } = event;
+      known.declarations.declare(declaredType(recorded), { revision: recorded.revision, declaration });
+      return undefined;
+    }
     // A guard's claim says nothing: whoever took it waits for it here, and so for all that was before it.
     case 'CopyFinished': case 'ValueClaimed': case 'ValueReleased':
       return undefined;
@@ -65,6 +70,11 @@ function assertFollows({ stream, revision, position }: RecordedEvent, before: St
 /** What was folded so far may not be what the log holds from here on: who reads it must begin anew. */
 function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId)) throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
+}
+
+function declaredType({ stream }: RecordedEvent): TypeKey {
+  if (!stream.startsWith('type:')) throw new LogCorruptError(`${stream} holds a declaration`);
+  return typeKey(stream.slice('type:'.length));
 }
 
 function uidOf({ stream }: RecordedEvent): string {

@@ -4,6 +4,7 @@ import { open, type Database, type RootDatabase, type RootDatabaseOptions, type 
 import { logPosition, streamRevision } from '../src/log/log.ts';
 import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
 import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
+import type { Declared } from '../src/read/declarations.ts';
 import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 
 /**
@@ -36,6 +37,7 @@ export type Writer = {
   /** The last folded revision of a stream that is no object's. */
   putHead(stream: StreamName, revision: StreamRevision): void;
   putOnceUnique(type: TypeKey, names: readonly string[]): void;
+  putDeclared(type: TypeKey, declared: Declared): void;
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
@@ -54,7 +56,7 @@ export class LmdbTables {
   readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
   readonly #secrets: Database<string, string>;
-  /** The checkpoint, and by type which of its indexes events name. */
+  /** The checkpoint, and by type its last declaration, and which of its indexes were ever unique. */
   readonly #meta: Database<string, string>;
 
   /** `prepare` makes the files that are not there yet, so that the library's open cannot fail on a full disk. */
@@ -80,10 +82,19 @@ export class LmdbTables {
     return text === undefined ? undefined : decodeCheckpoint(text);
   }
 
+  /** By type: its last declaration. */
+  declared(): readonly (readonly [TypeKey, Declared])[] {
+    return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
+  }
+
   /** By type: the indexes of which an event says that a value is held. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
-    const entries = [...this.#meta.getRange({ start: uniquePrefix, end: `${uniquePrefix}\uffff` })];
-    return entries.map(({ key, value }) => [typeKey(key.slice(uniquePrefix.length)), JSON.parse(value) as readonly string[]]);
+    return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
+  }
+
+  #byType(prefix: string): readonly (readonly [TypeKey, string])[] {
+    const entries = [...this.#meta.getRange({ start: prefix, end: `${prefix}\uffff` })];
+    return entries.map(({ key, value }) => [typeKey(key.slice(prefix.length)), value]);
   }
 
   row(type: TypeKey, name: string): Buffer | undefined {
@@ -199,6 +210,9 @@ export class LmdbTables {
     putOnceUnique: (type, names) => {
       this.#meta.putSync(`${uniquePrefix}${type}`, JSON.stringify(names));
     },
+    putDeclared: (type, declared) => {
+      this.#meta.putSync(`${declaredPrefix}${type}`, JSON.stringify(declared));
+    },
     putCheckpoint: (checkpoint) => {
       this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));
     },
@@ -223,6 +237,7 @@ function rowKey(type: TypeKey, name: string): string {
 }
 
 const uniquePrefix = 'unique:';
+const declaredPrefix = 'declared:';
 
 /** Ours are UUIDs; a longer key no table would take. */
 const secretUidLengthMax = 64;

@@ -1,3 +1,4 @@
+import type { Declaration } from '../resource/declaration.ts';
 import type { ResourceObject } from '../resource/object.ts';
 
 /**
@@ -52,7 +53,13 @@ export type PackageEvent =
    */
   | { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
 
-export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent;
+/**
+ * What a type is declared as from here on, in the stream `type:<plural>.<group>`. Its last one counts: a node that has another
+ * declaration writes no object of the type (consistency protocol, 7).
+ */
+export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
+
+export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent;
 
 /** Who caused an event and how (decision 10.1). */
 export type Cause = {
@@ -78,6 +85,8 @@ export type EventMetadata = Cause & {
   readonly schema: number;
   readonly $correlationId: string;
   readonly $causationId?: string;
+  /** Of an object's: the revision of its type's declaration that it was decided by. Absent: none was known. */
+  readonly declared?: number;
 };
 
 /** The event schema this version writes. */

@@ -1,10 +1,22 @@
+import type { StreamRevision } from '../log/log.ts';
+import type { Declaration } from '../resource/declaration.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 
-/** What the log says of a type's declarations, as far as this node has folded it. */
+/** A declaration that stands in the log, and its revision in its type's stream. */
+export type Declared = { readonly revision: StreamRevision; readonly declaration: Declaration };
+
+/** What the log says of types' declarations, as far as this node has folded it. */
 export type DeclarationReader = {
+  /** The last one; undefined where the type was never declared. */
+  declared(type: TypeKey): Declared | undefined;
   /**
    * The names of the indexes of which an event says that an object holds a value: those that are unique or once were. Events go on
    * saying which of their values are held, so that nothing is lost while an index is not unique (consistency protocol, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
+};
+
+export type DeclarationFeed = {
+  /** Calls `listener` once another declaration of the type is folded. It must not throw. */
+  subscribe(listener: (type: TypeKey) => void): () => void;
 };
