@@ -1,7 +1,7 @@
 import { delay, type Clock } from './base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from './limits/writes.ts';
 import type { ClaimEvent, Event, EventMetadata, HeldValue } from './command/event.ts';
-import { decodeEvent, encodeEvent, isObjectEvent } from './log/event-codec.ts';
+import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from './log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from './log/log.ts';
 import type { ResourceObject } from './resource/object.ts';
 import type { TypeKey } from './resource/index-entry.ts';
@@ -149,7 +149,7 @@ async function settleUnheld(dependencies: ClaimsDependencies, wanted: Settlement
   const pending: ClaimSettling = { outcome: 'pending', claim: revision, isStale: reached < through };
   if (reached > through) return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), { outcome: 'settled' });
   if (reached < through || wanted.fenceOf !== revision) return pending;
-  return appended(await append(dependencies, streamName(holder), fenceOf(head), head?.revision ?? 'absent'), pending);
+  return appended(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
 /** Somebody else's append there is as good: what is looked at next is what they made of it. */
@@ -189,7 +189,7 @@ async function outwait(dependencies: ClaimsDependencies, { holder, head }: { rea
     return 'wait';
   }
   waited.until = undefined;
-  const fenced = await append(dependencies, holder, fenceOf(head), head?.revision ?? 'absent');
+  const fenced = await appendFence(dependencies, holder, head);
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
@@ -212,6 +212,14 @@ function claimOf(recorded: RecordedEvent): ClaimEvent {
 function holds(head: RecordedEvent, value: HeldValue): boolean {
   const { event } = decodeEvent(head);
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
+}
+
+/** Its values are those of the event it repeats, decided by that one's declaration. */
+async function appendFence(dependencies: ClaimsDependencies, holder: StreamName, head: RecordedEvent | undefined): Promise<AppendOutcome> {
+  const { declared: _declared, ...metadata } = dependencies.metadata();
+  const before = head === undefined ? undefined : decodeMetadata(head).declared;
+  const fence = encodeEvent(dependencies.uuid(), fenceOf(head), before === undefined ? metadata : { ...metadata, declared: before });
+  return dependencies.log.append(holder, [fence], head?.revision ?? 'absent');
 }
 
 async function append(dependencies: ClaimsDependencies, stream: StreamName, event: Event, expected: ExpectedRevision): Promise<AppendOutcome> {

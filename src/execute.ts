@@ -12,13 +12,15 @@ import type { DeclarationReader } from './read/declarations.ts';
 import type { ObjectReader } from './read/objects.ts';
 import { nameProblem } from './resource/names.ts';
 import type { ResourceType } from './resource/resource-type.ts';
-import { storedObject, withToken } from './resource/shown-object.ts';
+import { storedObject } from './resource/shown-object.ts';
 import type { Judged, SecretKeeper, WriteRules } from './write-rules.ts';
 import { LogUnreadableError, settlingLog, type WriterLog } from './write/append.ts';
 import { Admission, type Admitted } from './write/admission.ts';
 import { settleAttempts, type Attempt } from './write/attempts.ts';
+import { decidedBy, isStillDecidedBy, type DecidedBy } from './write/declared.ts';
 import { HeldGuard } from './write/guard.ts';
 import { HeldBytes } from './write/held-bytes.ts';
+import { refusalOf, shownOnce } from './write/outcomes.ts';
 import { answerOf, propose, sizeOf, type Made, type Proposal } from './write/proposal.ts';
 import { diskShort, taken, tooLarge, tooMany, tooManyHashes, unavailable } from './write/refusals.ts';
 import { isHeldBack, type WriterDisk } from './write/storage.ts';
@@ -67,7 +69,7 @@ type Given = {
 };
 
 /** One write's own. */
-type Writing = { readonly given: Given; readonly metadata: EventMetadata };
+type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };
 
 /**
  * Read state → decide → append at the revision read → wait until this node's read models hold it. An outcome that could
@@ -134,6 +136,9 @@ class WriteDoor {
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
     const refused = this.#stamps.refusal();
     if (refused !== undefined) return refused;
+    const decided = decidedBy(this.#dependencies.declarations, type);
+    if (!decided.ok) return decided;
+    const { by } = decided;
     const now = this.#stamps.next();
     const facts: Facts = {
       type, onceUnique: this.#dependencies.declarations?.onceUnique(type.key), now, uid: given.uid, suffix: given.suffix,
@@ -148,8 +153,10 @@ class WriteDoor {
     const [isTrusted, isBegun] = [given.admitted.writer.kind === 'trusted', given.kept !== undefined];
     const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
     if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
-    const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId };
-    return command.type === 'collect' ? this.#carryOut(target, decision, { given, metadata }) : this.#judgeAndCarryOut(target, decision, { given, metadata });
+    const declared = by === undefined ? {} : { declared: by.revision };
+    const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId, ...declared };
+    const writing = { given, metadata, by };
+    return command.type === 'collect' ? this.#carryOut(target, decision, writing) : this.#judgeAndCarryOut(target, decision, writing);
   }
 
   async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
@@ -176,10 +183,11 @@ class WriteDoor {
     return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
   }
 
-  async #carryOut(target: Target, decision: Made, { given, metadata }: Writing): Promise<Attempt> {
+  async #carryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+    const { given, metadata } = writing;
     const { clock, uuid, appendBytesMax } = this.#dependencies;
     const { admitted, context: { dryRun, subject } } = given;
-    if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, { given, metadata });
+    if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, writing);
     const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
     const proposal = propose(decision, { uuid, metadata, indexed, appendBytesMax });
     const { bytes, largest } = sizeOf(proposal);
@@ -195,8 +203,7 @@ class WriteDoor {
     const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
     if (refused !== undefined) return this.#refuseValues(target, refused, subject);
     if (dryRun) return this.#confirm(target, proposal.decision);
-    given.guard?.spend();
-    return shownOnce(await this.#append(target, proposal), given.kept);
+    return shownOnce(await this.#append(target, proposal, writing), given.kept);
   }
 
   #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
@@ -260,7 +267,9 @@ class WriteDoor {
     return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
   }
 
-  async #append(target: Target, { events, decision }: Proposal): Promise<Attempt> {
+  async #append(target: Target, { events, decision }: Proposal, { given, by }: Writing): Promise<Attempt> {
+    if (!isStillDecidedBy(this.#dependencies.declarations, target.type, by)) return 'again';
+    given.guard?.spend();
     const outcome = await this.#log.append(target.stream, events, expectedOf(target.state));
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return unavailable();
@@ -284,13 +293,3 @@ class WriteDoor {
 }
 
 const unordered: Leave = () => undefined;
-
-/** The answer to the write that made a token is the only one that shows it. */
-function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
-  return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
-}
-
-function refusalOf(decision: Decision, name: string): WriteOutcome {
-  if (decision.ok) throw new Error(`invariant broken: an object called ${JSON.stringify(name)} was accepted`);
-  return decision;
-}

@@ -14,6 +14,7 @@ export type Rejection =
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
   /** The disk has less free than its reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+  /** `lasts`: for as long as this node is as it is, so nobody waits for it. */
+  | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number; readonly lasts?: true };
 
 export type RejectionReason = Rejection['reason'];

@@ -1,0 +1,33 @@
+import type { DeclarationReader, Declared } from '../read/declarations.ts';
+import { isSameDeclaration, type Declaration } from '../resource/declaration.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import type { Refusal } from './refusals.ts';
+
+/** The declaration that writes of a type are decided by here: the log's last one, or none where it was never declared. */
+export type DecidedBy = Declared | undefined;
+
+/** Whether this node may write objects of the type: not while the log's last declaration of it is another one. */
+export function decidedBy(declarations: DeclarationReader | undefined, type: ResourceType): { readonly ok: true; readonly by: DecidedBy } | Refusal {
+  const last = declarations?.declared(type.key);
+  if (last === undefined || type.declaration === undefined) return { ok: true, by: undefined };
+  return isSameDeclaration(last.declaration, type.declaration) ? { ok: true, by: last } : otherwise(type, last.declaration, type.declaration);
+}
+
+/** Whether it still is what a write was decided by. Asked in the very turn in which the write is sent. */
+export function isStillDecidedBy(declarations: DeclarationReader | undefined, type: ResourceType, by: DecidedBy): boolean {
+  return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
+}
+
+function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
+  const name = group === '' ? plural : `${plural}.${group}`;
+  const detail = `${name} is declared by ${told(last)}, and this server has ${told(here)}: it writes no ${plural} until it has what is declared, or leads and declares its own`;
+  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true } };
+}
+
+const otherDeclarationRetrySeconds = 5;
+const digestShown = 12;
+
+function told({ plugin, version, shape, code }: Declaration): string {
+  const owner = plugin === 'platform' ? 'the platform' : `the plugin ${plugin}`;
+  return `${owner} ${version} (shape ${shape.slice(0, digestShown)}, code ${code.slice(0, digestShown)})`;
+}

@@ -1,0 +1,15 @@
+import type { WriteOutcome } from '../command/command.ts';
+import type { Decision } from '../command/decide.ts';
+import type { Kept } from '../command/strategy.ts';
+import { withToken } from '../resource/shown-object.ts';
+import type { Attempt } from './attempts.ts';
+
+/** The answer to the write that made a token is the only one that shows it. */
+export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
+  return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
+}
+
+export function refusalOf(decision: Decision, name: string): WriteOutcome {
+  if (decision.ok) throw new Error(`invariant broken: an object called ${JSON.stringify(name)} was accepted`);
+  return decision;
+}
