@@ -96,14 +96,20 @@ function composeAccountReconcilers(parts: ReconcilerParts): readonly { open(): v
   ];
 }
 
+/** Of what a part of the platform appends itself. */
+export function metadataOf(part: string, { models, edge: { clock } }: Pick<ReconcilerParts, 'models' | 'edge'>): () => EventMetadata {
+  return () => {
+    const requestId = randomUUID();
+    const time = new Date(Math.max(clock.now(), models.lastTime())).toISOString();
+    return { actor: actorOf({ kind: 'platform', part }), verb: 'update', requestId, time, schema: eventSchema, $correlationId: requestId };
+  };
+}
+
 function composeClaims(parts: ReconcilerParts, types: (key: TypeKey) => ResourceType | undefined): Claims {
   const { eventLog: log } = parts;
   const given = givenTo(parts);
   const { clock, uuid } = given;
-  const metadata = (): EventMetadata => {
-    const requestId = uuid();
-    return { actor: actorOf({ kind: 'platform', part: 'claims' }), verb: 'update', requestId, time: new Date(Math.max(clock.now(), parts.models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
-  };
+  const metadata = metadataOf('claims', parts);
   return new Claims({
     ...given, log, types, streamOf: claimStream, onError: given.told('could not reconcile claim'),
     settle: async (stream, fenceOf) => {
