@@ -16,6 +16,7 @@ import { problems } from './http/problem.ts';
 import type { Suspects } from './plugin/blamed-plugin.ts';
 import { authorizePlugin, authorizeUntil, createClient, type ClientBinding } from './plugin/client.ts';
 import { PluginHost } from './plugin/host.ts';
+import type { TypeDeclarer } from './plugin/incarnation.ts';
 import { LoadMarks } from './plugin/load-marks.ts';
 import { asPluginObject } from './plugin/load-object.ts';
 import type { Packages } from './plugin/packages.ts';
@@ -41,6 +42,7 @@ export type PluginParts = {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
+  readonly declarer: TypeDeclarer;
   /** Over the reconcilers of the platform and of plugins. */
   readonly bound: ReconcileBound;
   readonly authorize: Authorize;
@@ -51,7 +53,7 @@ export type Plugins = { readonly pluginRoutes: PluginRoutes; readonly host: Plug
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], platformVersion, suspects, registry, models, packages, disk } = parts;
-  const { edge, loggerOf, execute, patiently, hub, leadership, bound, authorize } = parts;
+  const { edge, loggerOf, execute, patiently, hub, leadership, declarer, bound, authorize } = parts;
   const clientPorts = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
   const ownOf = (plugin: string, requestId: string): ClientBinding =>
     ({ authorize: authorizePlugin(registry, plugin), subject: { kind: 'plugin', name: plugin }, cause: { requestId, plugin } });
@@ -76,7 +78,7 @@ export function composePlugins(parts: PluginParts): Plugins {
   });
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const host = new PluginHost({
-    ...edge, loadMarks, registry, execute: patiently, reader: models, changes: models, leadership, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
+    ...edge, loadMarks, registry, execute: patiently, reader: models, changes: models, leadership, declarer, routes: pluginRoutes, reconcilers, uuid: randomUUID, loggerOf,
     platformVersion, suspects, folders: { bundled: bundledPlugins, extra: config.pluginsDirs }, keptOff: new Set(config.pluginsDisabled), packages,
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress), closeWatches: (type) => { hub.closeType(type); },

@@ -13,6 +13,7 @@ import { systemClock, type Clock } from './base/clock.ts';
 import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { openPackages } from './compose-packages.ts';
+import { composeDeclarer } from './compose-declarer.ts';
 import { composePlugins, type PluginParts, type Plugins } from './compose-plugins.ts';
 import { composeReconcilers } from './compose-reconcilers.ts';
 import type { Config } from './config.ts';
@@ -40,12 +41,11 @@ import { Suspects } from './plugin/blamed-plugin.ts';
 import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { pluginKeyOf, pluginStrategy, pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { Packages } from './plugin/packages.ts';
-import type { PluginLogger } from './plugin/plugin.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
+import { loggerOf } from './plugin-logger.ts';
 import { platformVersion } from './platform-version.ts';
 import { Readiness } from './readiness.ts';
 import { compileType } from './resource/type-declaration.ts';
-import type { ResourceType } from './resource/resource-type.ts';
 import { refuseDamagedFile } from './store-file.ts';
 import { WatchHub } from './watch/hub.ts';
 import { Outboxes, type OutboxBounds } from './watch/outbox.ts';
@@ -118,8 +118,10 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { ...options, stores, clock, signal: stopping.signal });
+  const declarer = composeDeclarer({ ...stores, ...core, isAlone: stores.isAlone });
+  closers.add(() => { declarer.stop(); });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
-  const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
+  const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, declarer, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
   const readiness = new Readiness(stores.eventLog, stores.agreement);
   const { authenticator } = access;
   const http = createHttpServer({
@@ -148,13 +150,20 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   // Beside the fold: rows of types that are not there yet get their index entries when their indexes are built.
   void host.loadTypes();
   await startUnless(signal, follower);
-  for (const { type } of registry.all().filter(({ type: { plugin } }) => plugin === 'platform')) await serve(type, stores);
+  const platformTypes = registry.all().map(({ type }) => type).filter(({ plugin }) => plugin === 'platform');
+  for (const type of platformTypes) await models.buildIndexes(type);
+  await declarer.declare(platformTypes);
+  for (const { key } of platformTypes) registry.serve(key);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
   await access.open();
   reconcilers.open();
   core.leadership.start();
   readiness.done('read models');
-  await applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: must(registry.byKey(roleKey), 'the type of roles is registered').type, execute: core.patiently, reader: models, uuid: randomUUID });
+  const roles = must(registry.byKey(roleKey), 'the type of roles is registered').type;
+  const applied = declarer.ours(roles).then(async () => applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: roles, execute: core.patiently, reader: models, uuid: randomUUID }));
+  // While nodes of another version of the platform declare roles otherwise, that is for them to do.
+  if (declarer.isOther(roles)) applied.catch((error: unknown) => { log.error({ err: error }, 'built-in roles could not be applied'); });
+  else await applied;
   const { settled } = administer(access, log);
   await awaitPlugins({ host, readiness, clock, log: core.edge.log, signal });
   await installs.open();
@@ -219,8 +228,7 @@ function composeCore(config: Config, { stores, log, clock, signal, streamBounds 
     log: eventLog, reader: models, declarations: models.declarations, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(), agreement: stores.agreement,
     rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });
-  // An embedded log has one node: its directory is locked.
-  const leadership = stores.logName === 'embedded log' ? alwaysLeading
+  const leadership = stores.isAlone ? alwaysLeading
     : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node cannot become the leader: cannot read the lease'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, outboxes: new Outboxes(clock, streamBounds), report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   const memory = new RequestMemory({ held, writers });
@@ -230,6 +238,8 @@ function composeCore(config: Config, { stores, log, clock, signal, streamBounds 
 type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
+  /** An embedded log has one node: its directory is locked. */
+  readonly isAlone: boolean;
   /** How often the log was followed anew after a subscription was lost. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
@@ -264,28 +274,14 @@ async function openStores(config: Config, { clock, onFatal, log, openLog = openC
   const tables = new LmdbTables(tablesDir, prepareStoreFiles);
   closers.add(async () => tables.close());
   const registry = new TypeRegistry();
-  const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain });
+  const plugins = compileType(pluginTypeDeclaration(config.platformDomain), { plugin: 'platform', bundled: true, domain: config.platformDomain, by: { version: platformVersion, source: 'platform' } });
   if (!plugins.ok) throw new Error(plugins.problems.join('; '));
-  for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain)]) registry.register(type);
+  for (const type of [plugins.type, ...compilePlatformTypes(config.platformDomain, platformVersion)]) registry.register(type);
   const models = new ObjectModels({ tables, identity: () => eventLog.identity(), types: (key) => registry.byKey(key)?.type, clock, latestTime: () => agreement.latest(), onUnindexed: (type, unindexed) => { log.warn({ plugin: type.plugin, type: type.key, ...unindexed }, 'an index function fails for stored objects: they have no value in its index'); } });
   registry.subscribe(({ type }, change) => { if (change === 'removed') models.dropIndexes(type.key); });
   const packages = await openPackages({ config, eventLog, models, clock });
   const access = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });
-  return { eventLog, logName: opened.name, resubscriptions: () => resubscriptions, models, agreement, registry, access, packages, disk };
-}
-
-async function serve(type: ResourceType, { models, registry }: Stores): Promise<void> {
-  await models.buildIndexes(type);
-  registry.serve(type.key);
-}
-
-function loggerOf(log: Logger): PluginLogger {
-  return {
-    debug: (message, fields) => { log.debug(fields ?? {}, message); },
-    info: (message, fields) => { log.info(fields ?? {}, message); },
-    warn: (message, fields) => { log.warn(fields ?? {}, message); },
-    error: (message, fields) => { log.error(fields ?? {}, message); },
-  };
+  return { eventLog, logName: opened.name, isAlone: opened.name === 'embedded log', resubscriptions: () => resubscriptions, models, agreement, registry, access, packages, disk };
 }
 
 function endProcess(log: Logger): (error: Error) => void {

@@ -19,6 +19,14 @@ export type BuildProgress = (done: number, total: number) => void;
 /** Stored objects on which index functions fail: how many values are missing, of which object the first, what was thrown for it and where. */
 export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string; readonly trace?: string };
 
+/** Says in the log what types are declared as. */
+export type TypeDeclarer = {
+  /** Resolves once that is said, or it is plain that it is not for this node to say. */
+  declare(types: readonly ResourceType[]): Promise<void>;
+  /** Another node's declaration counts: this one writes none of its objects. */
+  isOther(type: ResourceType): boolean;
+};
+
 export type IncarnationDependencies = {
   readonly registry: TypeRegistry;
   readonly routes: RouteMounts;
@@ -26,6 +34,8 @@ export type IncarnationDependencies = {
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
+  /** Absent: nothing is said of them, and every node may write them. */
+  readonly declarer?: TypeDeclarer;
   /** Of one that has ended. */
   readonly tellLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
@@ -100,8 +110,16 @@ export class Incarnation {
     } catch (error) {
       return { reason: 'IndexesFailed', message: `could not build its indexes: ${describe(error)}` };
     }
+    await this.isItsOwn();
     this.areIndexesBuilt = true;
     return undefined;
+  }
+
+  /** Its types are declared as it has them, now or by what this says: no other version's objects are to be kept. */
+  async isItsOwn(): Promise<boolean> {
+    const { declarer } = this.#dependencies;
+    await declarer?.declare(this.#registered);
+    return !this.#registered.some((type) => declarer?.isOther(type) === true);
   }
 
   /** All that its paths are in. */

@@ -257,9 +257,10 @@ export class PluginStep {
     return true;
   }
 
-  async #apply(plugin: HostedPlugin, { is }: Incarnation): Promise<void> {
-    const applied = await this.#dependencies.applied.apply(is);
+  async #apply(plugin: HostedPlugin, incarnation: Incarnation): Promise<void> {
+    const applied = await incarnation.isItsOwn() ? await this.#dependencies.applied.apply(incarnation.is) : undefined;
     plugin.isApplied = true;
+    if (applied === undefined) return;
     if (applied.ok) plugin.kept = new Map([...plugin.kept, ...applied.kept]);
     else this.fail(plugin, applied.failure);
   }
