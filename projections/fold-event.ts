@@ -9,6 +9,7 @@ import type { ResourceType } from '../src/resource/resource-type.ts';
 import type { DeclarationsBatch } from './declarations.ts';
 import { encodeEntry } from './entry-codec.ts';
 import { entryBeside } from './index-entries.ts';
+import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { decodeRow, encodeRow, revisionOf } from './row.ts';
 
@@ -22,7 +23,7 @@ export type Rows = {
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
 /** What is known beside the event. */
-export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch };
+export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch; readonly level: LevelBatch };
 
 /** The streams that are folded, by the part of their names before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type'];
@@ -42,6 +43,9 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
       return undefined;
     case 'EpochStarted':
       assertSameTelling(event, known.identity);
+      return undefined;
+    case 'LevelRaised':
+      known.level.raise(event.level);
       return undefined;
     case 'TypeDeclared': {
       const { type: _type, ...declaration } = event;

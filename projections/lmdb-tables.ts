@@ -38,6 +38,7 @@ export type Writer = {
   putHead(stream: StreamName, revision: StreamRevision): void;
   putOnceUnique(type: TypeKey, names: readonly string[]): void;
   putDeclared(type: TypeKey, declared: Declared): void;
+  putLevel(level: number): void;
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
@@ -56,7 +57,7 @@ export class LmdbTables {
   readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
   readonly #secrets: Database<string, string>;
-  /** The checkpoint, and by type its last declaration, and which of its indexes were ever unique. */
+  /** The checkpoint, the log's level, and by type its last declaration, and which of its indexes were ever unique. */
   readonly #meta: Database<string, string>;
 
   /** `prepare` makes the files that are not there yet, so that the library's open cannot fail on a full disk. */
@@ -80,6 +81,12 @@ export class LmdbTables {
   checkpoint(): Checkpoint | undefined {
     const text: unknown = this.#meta.get('checkpoint');
     return text === undefined ? undefined : decodeCheckpoint(text);
+  }
+
+  /** The log's; undefined where it says none. */
+  level(): number | undefined {
+    const text = this.#meta.get('level');
+    return text === undefined ? undefined : Number(text);
   }
 
   /** By type: its last declaration. */
@@ -212,6 +219,9 @@ export class LmdbTables {
     },
     putDeclared: (type, declared) => {
       this.#meta.putSync(`${declaredPrefix}${type}`, JSON.stringify(declared));
+    },
+    putLevel: (level) => {
+      this.#meta.putSync('level', String(level));
     },
     putCheckpoint: (checkpoint) => {
       this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));

@@ -15,6 +15,7 @@ import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
 import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
+import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import type { Fold } from './runner.ts';
@@ -52,6 +53,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   #events: number;
   readonly #times: EventTimes;
   readonly declarations: Declarations;
+  readonly level: Level;
 
   /** `identity`: of the log that is folded; asked for once there is something to fold. */
   constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed; /** The latest time that an event may say and still count. */ readonly latestTime?: () => number }) {
@@ -61,6 +63,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#clock = dependencies.clock;
     this.#onUnindexed = dependencies.onUnindexed;
     this.declarations = new Declarations(dependencies.tables);
+    this.level = new Level(dependencies.tables);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
     this.snapshots = new SnapshotPlaces(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
@@ -105,6 +108,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();
+    this.level.clear();
     this.#position = logStart;
     this.#events = 0;
   }
@@ -189,8 +193,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   apply(batch: readonly RecordedEvent[]): number {
     const identity = this.#identity();
-    const declarations = this.declarations.begin();
-    const known = { rows: this.#tables, type: this.#types, identity, declarations };
+    const [declarations, level] = [this.declarations.begin(), this.level.begin()];
+    const known = { rows: this.#tables, type: this.#types, identity, declarations, level };
     const slices = new Slices(this.#clock);
     const changes: Change[] = [];
     const times = this.#times.begin();
@@ -208,6 +212,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
       const last = batch[folded - 1];
       if (last === undefined) return;
       declarations.write(writer);
+      level.write(writer);
       const { position, id: eventId } = last;
       writer.putCheckpoint({ ...identity, position, eventId, events: this.#events + folded, time: times.latestMs() });
     });
@@ -217,6 +222,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#position = position;
     this.#events += folded;
     this.#times.keep(times);
+    this.level.keep(level);
     this.declarations.keep(declarations);
     const published: ChangeBatch = { changes, position };
     for (const listener of this.#listeners) listener(published);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
+import { assertReadable } from '../projections/level.ts';
 import type { ObjectModels } from '../projections/object-models.ts';
 import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../projections/runner.ts';
 import { delay, type Clock } from './base/clock.ts';
@@ -50,7 +51,10 @@ export class LogFollower {
       toldAt = clock.monotonic();
       logger.info('read models are catching up', { percent, folded });
     };
-    await this.#patiently(async () => verifyCheckpoint(log, models));
+    await this.#patiently(async () => {
+      assertReadable(models.level.level());
+      await verifyCheckpoint(log, models);
+    });
     await this.#patiently(async () => catchUp(log, models, { signal, onProgress }));
     signal.throwIfAborted();
     this.#watchClock();

@@ -46,6 +46,17 @@ export type LeaseEvent =
   | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
+/**
+ * In the stream `platform:level`: from here on events of this level may be written. A node that does not read it stops here, as
+ * does a version that knows no levels (consistency protocol, 7).
+ */
+export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
+
+/** In `lease:node/<id>`, again and again while a node runs: which level it reads. */
+export type NodeEvent =
+  | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number }
+  | { readonly type: 'NodeLeft' };
+
 export type PackageEvent =
   /**
    * A piece of a plugin's package as it was uploaded, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`
@@ -59,7 +70,7 @@ export type PackageEvent =
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
-export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent;
+export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent | LevelEvent | NodeEvent;
 
 /** Who caused an event and how (decision 10.1). */
 export type Cause = {

@@ -113,7 +113,7 @@ const isObjects: Readonly<Record<Event['type'], boolean>> = {
   ObjectCreated: true, ObjectUpdated: true, ObjectDeletionRequested: true, ObjectDeleted: true, NameFenced: true,
   ValueClaimed: false, ValueReleased: false, PasswordSet: false, TokenIssued: false,
   EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false, PackageChunk: false,
-  TypeDeclared: false,
+  TypeDeclared: false, LevelRaised: false, NodeSeen: false, NodeLeft: false,
 };
 
 export function isObjectEvent(event: Event): event is ObjectEvent {
@@ -135,6 +135,9 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   LeaseHeld: ['holder', 'leaseMs'],
   LeaseReleased: ['holder'],
   PackageChunk: ['index', 'count', 'data'],
+  LevelRaised: ['level'],
+  NodeSeen: ['reads', 'beatMs'],
+  NodeLeft: [],
   TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
 };
 

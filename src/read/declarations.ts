@@ -20,3 +20,10 @@ export type DeclarationFeed = {
   /** Calls `listener` once another declaration of the type is folded. It must not throw. */
   subscribe(listener: (type: TypeKey) => void): () => void;
 };
+
+/** Which level the log has, as far as this node has folded it. */
+export type LevelReader = {
+  level(): number;
+  /** Calls `listener` once it has risen. It must not throw. */
+  subscribe(listener: (level: number) => void): () => void;
+};

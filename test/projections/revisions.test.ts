@@ -60,6 +60,7 @@ class Folding {
   }
 }
 
+const declared: Event = { type: 'TypeDeclared', ...widgets.declaration! };
 const wholes: Readonly<Record<string, readonly Written[]>> = {
   'an object that is made, changed, fenced, removed and made again': [
     [w1, 0, created()], [w1, 1, updated(created().object!)], [w1, 2, fenced(created().object)], [w1, 3, deleted(created().object!)],
@@ -67,6 +68,7 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
   ],
   'a name that is fenced before its object is made': [[w2, 0, fenced()], [w2, 1, fenced()], [w2, 2, created()]],
   'a guard': [['guard:g', 0, claimed], ['guard:g', 1, claimed]],
+  'a type that is declared twice': [['type:widgets.example.com', 0, declared], ['type:widgets.example.com', 1, declared]],
   'the log about itself': [['platform:log', 0, finished], ['platform:log', 1, finished]],
   'a secret, also of an object that is gone': [
     ['secret:u', 0, hashed], ['secret:u', 1, hashed], [w1, 0, created()], [w1, 1, deleted(created().object!)], ['secret:u', 2, hashed],

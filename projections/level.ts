@@ -1,0 +1,63 @@
+import { firstLevel, levelRead } from '../src/command/level.ts';
+import { NewerEventError } from '../src/log/log.ts';
+import type { LevelReader } from '../src/read/declarations.ts';
+import type { LmdbTables, Writer } from './lmdb-tables.ts';
+
+/** The level of the log: kept in the tables, read from memory. */
+export class Level implements LevelReader {
+  readonly #listeners = new Set<(level: number) => void>();
+  #level: number;
+
+  constructor(tables: Pick<LmdbTables, 'level'>) {
+    this.#level = tables.level() ?? firstLevel;
+  }
+
+  level(): number {
+    return this.#level;
+  }
+
+  subscribe(listener: (level: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  begin(): LevelBatch {
+    return new LevelBatch(this.#level);
+  }
+
+  keep({ level }: LevelBatch): void {
+    if (level === this.#level) return;
+    this.#level = level;
+    for (const listener of this.#listeners) listener(level);
+  }
+
+  clear(): void {
+    this.#level = firstLevel;
+  }
+}
+
+/** What one batch says of it, which may yet come to nothing. */
+export class LevelBatch {
+  level: number;
+  readonly #before: number;
+
+  constructor(before: number) {
+    this.#before = before;
+    this.level = before;
+  }
+
+  /** One that this version does not read ends the fold: what comes after it may be anything. */
+  raise(level: number): void {
+    assertReadable(level);
+    this.level = Math.max(this.level, level);
+  }
+
+  write(writer: Writer): void {
+    if (this.level !== this.#before) writer.putLevel(this.level);
+  }
+}
+
+/** @throws NewerEventError */
+export function assertReadable(level: number): void {
+  if (level > levelRead) throw new NewerEventError(`its level is ${String(level)}, and this version reads up to ${String(levelRead)}`);
+}
