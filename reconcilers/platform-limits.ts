@@ -2,6 +2,8 @@
 export const ownerConcurrencyMax = 32;
 /** When a declaration is tried again that the log did not take. */
 export const declareRetryMs = 1_000;
+/** When the level is looked at again after the log did not answer. */
+export const levelRetryMs = 1_000;
 /** Objects met on the way round a cycle of owners that wait for each other. A longer one waits for somebody to take a finalizer away. */
 export const ownerCycleObjectsMax = 1_000;
 /** When a step that is not permitted is tried again: who may hold what changes seldom. */
