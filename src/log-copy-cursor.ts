@@ -1,3 +1,4 @@
+import { platformStream } from './log/founded-log.ts';
 import { LogCorruptError, type EventLog, type LogPosition, type RecordedEvent } from './log/log.ts';
 
 /** A copy cannot begin (nothing was written), or cannot go on. `message` is for whoever asked for it: no stack, no credential. */
@@ -12,10 +13,12 @@ export class LogCopyError extends Error {
 }
 
 /** What is about this one log, and not of the platform it holds: a copy has its own founding, and no lease outlives its nodes. */
-const ownCategories: ReadonlySet<string> = new Set(['platform', 'lease']);
+function isOwn(stream: string): boolean {
+  return stream === platformStream || stream.startsWith('lease:');
+}
 
 export function isCopied({ stream }: RecordedEvent): boolean {
-  return !ownCategories.has(stream.slice(0, stream.indexOf(':')));
+  return !isOwn(stream);
 }
 
 export type CursorRange = {

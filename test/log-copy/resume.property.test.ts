@@ -17,7 +17,7 @@ import { comparable, copiedOf, runCopy, writeSource, type Written } from './sour
 const seed = Number(process.env['COPY_SEED'] ?? 20_261_121);
 const numRuns = Number(process.env['COPY_RUNS'] ?? 300);
 
-const stream = fc.constantFrom('object:widgets/a', 'object:widgets/b', 'claim:widgets/x', 'secret:u', 'guard:g', 'lease:reconcilers');
+const stream = fc.constantFrom('object:widgets/a', 'object:widgets/b', 'claim:widgets/x', 'secret:u', 'guard:g', 'type:widgets', 'platform:level', 'lease:reconcilers');
 const history: fc.Arbitrary<readonly Written[]> = fc.array(fc.record({ stream, bytes: fc.nat(60) }), { maxLength: 80, size: 'max' });
 
 /**
