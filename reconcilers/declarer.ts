@@ -1,11 +1,12 @@
 import semver from 'semver';
 
 import { delay, type Clock, type Timer } from '../src/base/clock.ts';
+import { declarationsLevel } from '../src/command/level.ts';
 import type { Event, EventMetadata } from '../src/command/event.ts';
 import { leaseMs } from '../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../src/log/event-codec.ts';
 import { LogCorruptError, streamName, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
-import type { DeclarationFeed, DeclarationReader } from '../src/read/declarations.ts';
+import type { DeclarationFeed, DeclarationReader, LevelReader } from '../src/read/declarations.ts';
 import type { ObjectReader } from '../src/read/objects.ts';
 import { isSameDeclaration, type Declaration } from '../src/resource/declaration.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
@@ -17,6 +18,7 @@ export type DeclarerDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
   readonly reader: Pick<ObjectReader, 'reached'>;
   readonly declarations: DeclarationReader & DeclarationFeed;
+  readonly level: LevelReader;
   readonly leadership: Leadership;
   /** The type as this node has it. */
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
@@ -35,7 +37,7 @@ export type DeclarerDependencies = {
 /**
  * Says in the log what types are declared as (consistency protocol, 7). The node that leads does, of what it has: appended at
  * the revision it read, so of two that believe to lead one has to look again. It is harmless whoever does it: a node that has
- * another declaration than the last one writes nothing of the type.
+ * another declaration than the last one writes nothing of the type. Nothing is declared before the log is of that level.
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
@@ -46,10 +48,11 @@ export class Declarer {
   readonly #told = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
-    const { leadership, declarations, served } = dependencies;
+    const { leadership, declarations, level, served } = dependencies;
     this.#dependencies = dependencies;
     this.#unsubscribe = [
       leadership.subscribe((leads) => { if (leads) void this.declare(served()); }),
+      level.subscribe(() => { void this.declare(served()); }),
       declarations.subscribe((key) => { this.#heard(key); }),
     ];
   }
@@ -107,9 +110,9 @@ export class Declarer {
   }
 
   async #declare(type: ResourceType): Promise<void> {
-    const { clock, leadership, onError } = this.#dependencies;
+    const { clock, leadership, level, onError } = this.#dependencies;
     const { signal } = this.#stopping;
-    while (this.#isWanted(type) && leadership.isLeader()) {
+    while (this.#isWanted(type) && leadership.isLeader() && level.level() >= declarationsLevel) {
       try {
         if (await this.#step(type) === 'done') break;
       } catch (error) {

@@ -24,7 +24,7 @@ export type DeclarerParts = {
 export function composeDeclarer(parts: DeclarerParts): Declarer {
   const { registry, models, eventLog, edge: { clock, log }, leadership, isAlone } = parts;
   return new Declarer({
-    log: settlingLog(eventLog, clock), reader: models, declarations: models.declarations, leadership, isAlone, clock, uuid: randomUUID,
+    log: settlingLog(eventLog, clock), reader: models, declarations: models.declarations, level: models.level, leadership, isAlone, clock, uuid: randomUUID,
     metadata: metadataOf('declarations', parts),
     typeOf: (key) => registry.byKey(key)?.type,
     served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),

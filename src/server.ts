@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { LmdbTables } from '../projections/lmdb-tables.ts';
@@ -7,15 +7,16 @@ import { ObjectModels } from '../projections/object-models.ts';
 import { ReconcileBound, type Measured } from '../reconcilers/bound.ts';
 import { alwaysLeading, LeaseElector } from '../reconcilers/lease.ts';
 import { Passwords } from './auth/password.ts';
-import { compilePlatformTypes, roleKey } from './auth/types/platform-types.ts';
+import { compilePlatformTypes } from './auth/types/platform-types.ts';
 import { awaitPlugins } from './await-plugins.ts';
 import { systemClock, type Clock } from './base/clock.ts';
-import { must } from './base/unreachable.ts';
 import { composeAccess, composeTables, type Access, type AccessTables } from './compose-access.ts';
 import { openPackages } from './compose-packages.ts';
 import { composeDeclarer } from './compose-declarer.ts';
+import { composeLevels } from './compose-levels.ts';
 import { composePlugins, type PluginParts, type Plugins } from './compose-plugins.ts';
 import { composeReconcilers } from './compose-reconcilers.ts';
+import { applyRoles } from './compose-roles.ts';
 import type { Config } from './config.ts';
 import { privateDir, takeDataDir } from './data-dir.ts';
 import { DiskReserve } from './disk/disk-reserve.ts';
@@ -38,7 +39,6 @@ import type { LogState } from './log/log.ts';
 import { patient } from './patient-execute.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from './open-log.ts';
 import { Suspects } from './plugin/blamed-plugin.ts';
-import { applyBuiltInRoles } from './plugin/built-in-roles.ts';
 import { pluginKeyOf, pluginStrategy, pluginTypeDeclaration } from './plugin/plugin-type.ts';
 import type { Packages } from './plugin/packages.ts';
 import { TypeRegistry } from './plugin/type-registry.ts';
@@ -118,7 +118,9 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   const { models, registry } = stores;
   const stopping = new AbortController();
   const core = composeCore(config, { ...options, stores, clock, signal: stopping.signal });
-  const declarer = composeDeclarer({ ...stores, ...core, isAlone: stores.isAlone });
+  const levels = composeLevels({ ...stores, ...core });
+  closers.add(async () => levels.stop());
+  const declarer = composeDeclarer({ ...stores, ...core });
   closers.add(() => { declarer.stop(); });
   const access: Access = composeAccess({ config, tables: stores.access, eventLog: stores.eventLog, models, registry, clock, ...core, log: core.edge.log, routePluginOf: (segments) => pluginRoutes.pluginOf(segments), idleOf: (plugin) => host.idleOf(plugin), recheckStreams: (allows) => { pluginRoutes.recheck(allows); } });
   const { pluginRoutes, host, reconcilers: pluginReconcilers, installs } = composePlugins({ ...core.stores, ...core, config, declarer, platformVersion, suspects, authorize: access.authorizeStanding, ...bundledPlugins === undefined ? {} : { bundledPlugins } });
@@ -152,6 +154,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   await startUnless(signal, follower);
   const platformTypes = registry.all().map(({ type }) => type).filter(({ plugin }) => plugin === 'platform');
   for (const type of platformTypes) await models.buildIndexes(type);
+  await levels.open();
   await declarer.declare(platformTypes);
   for (const { key } of platformTypes) registry.serve(key);
   // Not before: who asks while the tables are empty is told to come back, not that they may not.
@@ -159,11 +162,7 @@ async function start(config: Config, options: ServerOptions, closers: Closers): 
   reconcilers.open();
   core.leadership.start();
   readiness.done('read models');
-  const roles = must(registry.byKey(roleKey), 'the type of roles is registered').type;
-  const applied = declarer.ours(roles).then(async () => applyBuiltInRoles({ ...core.edge, folder: builtInRoles, type: roles, execute: core.patiently, reader: models, uuid: randomUUID }));
-  // While nodes of another version of the platform declare roles otherwise, that is for them to do.
-  if (declarer.isOther(roles)) applied.catch((error: unknown) => { log.error({ err: error }, 'built-in roles could not be applied'); });
-  else await applied;
+  await applyRoles({ ...stores, ...core }, declarer);
   const { settled } = administer(access, log);
   await awaitPlugins({ host, readiness, clock, log: core.edge.log, signal });
   await installs.open();
@@ -210,6 +209,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
 
 type Core = Pick<PluginParts, 'edge' | 'loggerOf' | 'execute' | 'patiently' | 'hub' | 'leadership' | 'bound'> & {
   readonly stores: Stores;
+  readonly node: string;
   readonly memory: RequestMemory;
 };
 
@@ -228,11 +228,12 @@ function composeCore(config: Config, { stores, log, clock, signal, streamBounds 
     log: eventLog, reader: models, declarations: models.declarations, clock, domain: config.platformDomain, uuid: randomUUID, suffix: drawSuffix, lastEventTime: () => models.lastTime(), agreement: stores.agreement,
     rules: withStrategy(stores.access.rules, pluginKeyOf(config.platformDomain), pluginStrategy), secrets: stores.access.secrets, disk,
   });
+  const node = randomUUID();
   const leadership = stores.isAlone ? alwaysLeading
-    : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node: randomUUID(), onError: (error) => { log.error({ err: error }, 'this node cannot become the leader: cannot read the lease'); } });
+    : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: (error) => { log.error({ err: error }, 'this node cannot become the leader: cannot read the lease'); } });
   const hub = new WatchHub({ feed: models, reader: models, log: eventLog, clock, outboxes: new Outboxes(clock, streamBounds), report: (error) => { log.error({ err: error }, 'a watch failed'); } });
   const memory = new RequestMemory({ held, writers });
-  return { stores, edge, memory, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
+  return { stores, edge, memory, node, loggerOf: (plugin) => loggerOf(log.child({ plugin })), execute, patiently: patient(execute, { clock, signal }), hub, leadership, bound: new ReconcileBound(clock) };
 }
 
 type Stores = {
@@ -290,6 +291,3 @@ function endProcess(log: Logger): (error: Error) => void {
     process.exit(1);
   };
 }
-
-/** Compiled, this file is dist/src/server.js: the package's own files are above it. */
-const builtInRoles = resolve(import.meta.dirname, '../../roles');

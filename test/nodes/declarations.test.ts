@@ -4,6 +4,7 @@ import { test, type Test } from 'tap';
 import { Declarer } from '../../reconcilers/declarer.ts';
 import { claimStream } from '../../src/claims.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
+import { levelRead } from '../../src/command/level.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type RecordedEvent } from '../../src/log/log.ts';
@@ -36,7 +37,7 @@ class Node {
     this.#doors = doors;
     this.#place = place;
     this.declarer = new Declarer({
-      log, reader: models, declarations: models.declarations, clock, isAlone, typeOf: () => this.type, served: () => [this.type],
+      log, reader: models, declarations: models.declarations, level: { level: () => levelRead, subscribe: () => () => undefined }, clock, isAlone, typeOf: () => this.type, served: () => [this.type],
       leadership: { isLeader: () => this.#leads, subscribe: (listener) => { this.#listeners.add(listener); return () => { this.#listeners.delete(listener); }; } },
       uuid: () => { ids += 1; return idOf(`declarer ${String(place)} ${String(ids)}`); },
       metadata: () => metadata,
