@@ -76,12 +76,16 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
   const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain, by: declaredBy(request) });
   if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
-  return { ok: true, loaded: { types: types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+  return { ok: true, loaded: { types: request.origin.kind === 'upload' ? types.types.map(tried) : types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
 }
 
-/** What an upload is tried as is declared by nobody yet. */
 function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): DeclaredBy {
   return origin.kind === 'kept' ? { version, source: origin.source, code: origin.digest } : { version, source: 'package' };
+}
+
+/** What an upload is tried as is declared by nobody yet: its objects are judged by it, and none is written. */
+function tried(type: ResourceType): ResourceType {
+  return { ...type, declaration: undefined };
 }
 
 /** Runs the module, unless it is known to end or to hold the process. */

@@ -63,7 +63,10 @@ export type ResourceType = {
   readonly plugin: string;
   /** Changes with any change of the indexes' declarations or functions: rows whose entry was made under another are re-read. */
   readonly fingerprint: string;
-  /** As the log keeps it. Undefined: it stands in by its name alone for a type that is not there, whose objects are removed. */
+  /**
+   * As the log keeps it. Undefined: it is declared by nobody, as it stands in by its name alone for a type that is not there, whose
+   * objects are removed, or is an upload's, which is only tried.
+   */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;
 };
