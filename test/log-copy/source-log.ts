@@ -50,7 +50,7 @@ export function writtenOf(count: number): readonly Written[] {
 
 /** What of a log a copy must hold, in the log's order. */
 export async function copiedOf(log: EventLog): Promise<readonly RecordedEvent[]> {
-  return (await collect(log.readAll({ after: logStart }))).filter(({ stream }) => !/^(?:platform|lease):/u.test(stream));
+  return (await collect(log.readAll({ after: logStart }))).filter(({ stream }) => !/^(?:platform:log$|lease:)/u.test(stream));
 }
 
 /** Without what is each log's own. */
