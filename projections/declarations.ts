@@ -67,9 +67,14 @@ export class DeclarationsBatch {
     }
   }
 
-  declare(type: TypeKey, declared: Declared): void {
-    this.declared.set(type, declared);
-    this.noteValues(type, declared.declaration.unique);
+  declare(type: TypeKey, { revision, declaration }: Omit<Declared, 'since'>): void {
+    const before = this.declared.get(type) ?? this.#known.declared.get(type);
+    const since = declaration.unique.map(({ index, keys }) => {
+      const isGoneOn = before?.declaration.unique.some((other) => other.index === index && other.keys === keys) === true;
+      return [index, isGoneOn ? before.since[index] ?? revision : revision] as const;
+    });
+    this.declared.set(type, { revision, declaration, since: Object.fromEntries(since) });
+    this.noteValues(type, declaration.unique);
   }
 
   write(writer: Writer): void {

@@ -184,7 +184,7 @@ class WriteDoor {
   }
 
   async #carryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
-    const { given, metadata } = writing;
+    const { given, metadata, by } = writing;
     const { clock, uuid, appendBytesMax } = this.#dependencies;
     const { admitted, context: { dryRun, subject } } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, writing);
@@ -197,7 +197,7 @@ class WriteDoor {
     if (!dryRun) this.#dependencies.disk?.take(bytes);
     const stored = await this.#refuseStored(target, decision, subject);
     if (stored !== undefined) return stored;
-    const wanted = { ...baseOf(target), type: target.type, event: decision.event, metadata, dryRun };
+    const wanted = { ...baseOf(target), type: target.type, event: decision.event, metadata, by, dryRun };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
     const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
     const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);

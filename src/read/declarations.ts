@@ -3,7 +3,15 @@ import type { Declaration } from '../resource/declaration.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 
 /** A declaration that stands in the log, and its revision in its type's stream. */
-export type Declared = { readonly revision: StreamRevision; readonly declaration: Declaration };
+export type Declared = {
+  readonly revision: StreamRevision;
+  readonly declaration: Declaration;
+  /**
+   * Of each unique index the revision of the declaration since which it is that without a break, of the same values. What
+   * events of earlier declarations say is held may be claimed by nobody.
+   */
+  readonly since: Readonly<Record<string, number>>;
+};
 
 /** What the log says of types' declarations, as far as this node has folded it. */
 export type DeclarationReader = {

@@ -3,14 +3,15 @@ import {
   claimantOf, claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
 } from '../claims.ts';
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
-import { decodeEvent, isObjectEvent } from '../log/event-codec.ts';
-import type { ExpectedRevision, StreamName, StreamRevision } from '../log/log.ts';
+import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
+import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import { entryOfFact, heldValue, nameIndex } from '../resource/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import type { WriterLog } from './append.ts';
+import type { DecidedBy } from './declared.ts';
 import type { Refusal } from './refusals.ts';
 import { streamOf } from './target.ts';
 
@@ -21,6 +22,8 @@ export type ValuesWanted = {
   readonly base: ExpectedRevision;
   readonly event: ObjectEvent;
   readonly metadata: EventMetadata;
+  /** What it is decided by. */
+  readonly by?: DecidedBy;
   /** Only looks whether somebody else has them. */
   readonly dryRun: boolean;
 };
@@ -62,16 +65,16 @@ async function claimAll(
     for (const value of gained.values) {
       const result = await claimValue(claims, { type, value, me, base });
       if (result.outcome !== 'claimed') return refusedBy(result, value);
-      made.push({ stream: claimStream(type, value), claimed: result });
+      made.push({ value, stream: claimStream(type, value), claimed: result });
     }
     isWhole = true;
     return undefined;
   } finally {
-    if (!isWhole && gained.isSure) await giveUpAll(claims, { made, wanted, owe: dependencies.owe });
+    if (!isWhole) await giveUpAll(claims, { made: made.filter(({ value }) => gained.mayGiveUp(value)), wanted, owe: dependencies.owe });
   }
 }
 
-type Made = { readonly stream: StreamName; readonly claimed: Claimed };
+type Made = { readonly value: HeldValue; readonly stream: StreamName; readonly claimed: Claimed };
 
 type GivingUp = {
   readonly made: readonly Made[];
@@ -102,21 +105,34 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
   return result.outcome === 'taken' ? { outcome: 'taken', value, holder: result.holder } : { outcome: 'unavailable' };
 }
 
-/** `isSure`: the event it is based on says that none of them was held. */
-type Gained = { readonly values: readonly HeldValue[]; readonly isSure: boolean };
+/** `mayGiveUp`: the event it is based on says that the value was not held. */
+type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
  * The event's values less those that the event it is based on holds: judged from events, not by running index functions. Where
- * the log's answer is not of that very event (it is stale, or the base is), nothing is known to be held.
+ * the log's answer is not of that very event (it is stale, or the base is), nothing is known to be held. What was written
+ * before the index was unique, or by another function, is held without a claim: it is claimed now.
  */
-async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, base, event }: ValuesWanted): Promise<Gained> {
+async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, base, event, by }: ValuesWanted): Promise<Gained> {
   const values = event.values.filter(({ index }) => type.indexes.some(({ name, unique }) => unique && name === index));
-  if (base === 'absent' || values.length === 0) return { values, isSure: true };
+  if (base === 'absent' || values.length === 0) return { values, mayGiveUp: () => true };
   const last = await log.readLast(me);
   const before = last?.revision === base ? decodeEvent(last).event : undefined;
-  if (before === undefined || !isObjectEvent(before)) return { values, isSure: false };
-  const held = new Set(before.values.map(({ index, hash }) => `${index}/${hash}`));
-  return { values: values.filter(({ index, hash }) => !held.has(`${index}/${hash}`)), isSure: true };
+  if (before === undefined || !isObjectEvent(before)) return { values, mayGiveUp: () => false };
+  const held = new Set(before.values.map(textOf));
+  const isClaimed = claimedOf(must(last, 'its event was decoded'), by);
+  return { values: values.filter((value) => !held.has(textOf(value)) || !isClaimed(value)), mayGiveUp: (value) => !held.has(textOf(value)) };
+}
+
+function textOf({ index, hash }: HeldValue): string {
+  return `${index}/${hash}`;
+}
+
+/** Whether what an event says is held was claimed for it: not if the index has become unique since. */
+function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
+  if (by === undefined || Object.values(by.since).every((since) => since === 0)) return () => true;
+  const { declared = -1 } = decodeMetadata(recorded);
+  return ({ index }) => by.since[index] === 0 || declared >= (by.since[index] ?? 0);
 }
 
 export type ValuesGained = {

@@ -213,3 +213,40 @@ test('values that a declaration says are unique are kept by events even if none 
   shown(await one!.write(named('w1', 's')));
   t.match(decodeEvent(await last(doors, 'w1')).event, { values: [{ index: 'spec.serial' }] });
 });
+
+/** Who claims a serial now. */
+async function claimantOf({ log, settle }: Doors, serial: string): Promise<string | undefined> {
+  const [value] = valuesOf(widget({ spec: { title: 'One', serial } }));
+  const standing = await settle(log.readLast(claimStream(widgets.key, value!)));
+  const event = standing === undefined ? undefined : decodeEvent(standing).event;
+  return event?.type === 'ValueClaimed' ? event.holder.replace(/^.*\//u, '') : undefined;
+}
+
+const serialAndTitle = { indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.title', unique: true }] };
+const titleAlone = { indexes: [{ name: 'spec.serial' }, { name: 'spec.title', unique: true }] };
+
+test('what was held while its index was not unique is claimed with the next write, and by one of two', async (t) => {
+  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a', 'folder', serialAndTitle));
+  one!.lead(true);
+  const declare = async (version: string, changes: object): Promise<void> => {
+    one!.type = of(version, version, 'folder', changes);
+    await one!.declare();
+    await caughtUp(doors);
+  };
+  await one!.declare();
+  shown(await one!.write(named('kept', 'k')));
+  await declare('1.1.0', titleAlone);
+  for (const name of ['b', 'c']) shown(await one!.write(named(name, 's')));
+  t.match(decodeEvent(await last(doors, 'b')).event, { values: [{ index: 'spec.serial' }, { index: 'spec.title' }] });
+  await declare('1.2.0', serialAndTitle);
+  await doors.doors[0]!.models.buildIndexes(one!.type);
+  t.equal(await claimantOf(doors, 's'), undefined);
+  t.equal(verdict(await one!.write(merge({ spec: { title: 'kept' } }, { name: 'b' }))), 'unique-value-taken');
+  t.equal(await claimantOf(doors, 's'), 'b', 'refused for another value, it does not give up what its object holds');
+  shown(await one!.write(merge({ spec: { title: 'B' } }, { name: 'b' })));
+  t.equal(verdict(await one!.write(merge({ spec: { title: 'C' } }, { name: 'c' }))), 'unique-value-taken');
+  shown(await one!.write(merge({ spec: { serial: 's2' } }, { name: 'c' })));
+  const before = await doors.settle(doors.log.head());
+  shown(await one!.write(merge({ spec: { title: 'again' } }, { name: 'c' })));
+  t.equal(Number(await doors.settle(doors.log.head())) - Number(before), 2, 'claimed once: the title\'s claim and the object');
+});

@@ -7,7 +7,7 @@ import type { Declared } from '../../src/read/declarations.ts';
 import { widgets } from '../support/given.ts';
 
 const declaration = widgets.declaration!;
-const at = (revision: number, version: string): Declared => ({ revision: streamRevision(revision), declaration: { ...declaration, version } });
+const at = (revision: number, version: string): Omit<Declared, 'since'> => ({ revision: streamRevision(revision), declaration: { ...declaration, version } });
 
 test('the last declaration and the names of unique indexes are there after a restart', async (t) => {
   const dir = t.testdir();
@@ -29,7 +29,7 @@ test('the last declaration and the names of unique indexes are there after a res
   await tables.close();
   const again = new LmdbTables(dir);
   for (const known of [declarations, new Declarations(again)]) {
-    t.same(known.declared(widgets.key), at(1, '2.0.0'));
+    t.same(known.declared(widgets.key), { ...at(1, '2.0.0'), since: { 'spec.serial': 0 } });
     t.same([...known.onceUnique(widgets.key)], ['spec.serial', 'spec.old']);
   }
   declarations.clear();
@@ -48,5 +48,25 @@ test('a batch that came to nothing leaves no trace', async (t) => {
   next.noteValues(widgets.key, [{ index: 'spec.serial' }]);
   tables.commit((writer) => { next.write(writer); });
   t.same(tables.onceUnique(), [[widgets.key, ['spec.serial']]]);
+  await tables.close();
+});
+
+test('an index is unique since the first declaration of those without a break that have the same values', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const declarations = new Declarations(tables);
+  const serial = (keys: string) => ({ index: 'spec.serial', keys });
+  const history = [[serial('a')], [serial('a')], [], [serial('a')], [serial('a'), { index: 'spec.title', keys: 'a' }], [serial('b')]];
+  const expected = [{ 'spec.serial': 0 }, { 'spec.serial': 0 }, {}, { 'spec.serial': 3 }, { 'spec.serial': 3, 'spec.title': 4 }, { 'spec.serial': 5 }];
+  for (const batches of ['one each', 'one for all']) {
+    declarations.clear();
+    let batch = declarations.begin();
+    for (const [place, unique] of history.entries()) {
+      batch.declare(widgets.key, { revision: streamRevision(place), declaration: { ...declaration, unique } });
+      t.same(batch.declared.get(widgets.key)?.since, expected[place], batches);
+      if (batches === 'one for all') continue;
+      declarations.keep(batch);
+      batch = declarations.begin();
+    }
+  }
   await tables.close();
 });
