@@ -56,7 +56,7 @@ export function nodeParts(world: World, given: Given): NodeParts {
   const agreement = new ClockAgreement(clock, log);
   const models = new ObjectModels({ tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
   const execute = createWriteDoor({
-    agreement, log, reader: models, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
+    agreement, log, reader: models, declarations: models.declarations, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
     rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
   });
