@@ -50,8 +50,9 @@ type Starting = {
   /** The phase of a plugin, and the reason and message of its Ready condition. */
   standing(plugin: string): Promise<string>;
   enable(plugin: string, enabled: boolean): Promise<number>;
-  /** Lets no time pass but what `ms` says for each look, until it holds. */
+  /** Advances the clock by `ms` after each check until it holds; `shortly`: by little in all, however busy the machine is. */
   until(holds: () => Promise<boolean>, ms?: number): Promise<void>;
+  shortly(holds: () => Promise<boolean>): Promise<void>;
 };
 
 /** A server that has begun to listen. */
@@ -81,9 +82,16 @@ async function begin(t: Test, files: PluginFiles, given: { readonly root?: strin
       await nextTurn();
     }
   };
+  // Plugins wait two seconds for each other's types, and a start takes at most ten.
+  const shortly: Starting['shortly'] = async (holds) => {
+    for (let passedMs = 0; !await holds(); passedMs += 20) {
+      clock.advance(passedMs < 4_000 ? 20 : 1);
+      await nextTurn();
+    }
+  };
   await until(async () => await status(plugins) === 200, 1);
   return {
-    clock, root, lines, started, status, until, isReady: () => isReady,
+    clock, root, lines, started, status, until, shortly, isReady: () => isReady,
     text: async (path) => (await call(path)).text(),
     standing: async (plugin) => {
       const object = await (await call(`${plugins}/${plugin}`)).json() as { readonly status?: { readonly phase: string; readonly conditions?: readonly { readonly reason: string; readonly message: string }[] } };
@@ -97,11 +105,11 @@ t.test('a plugin that never settles delays itself and those that need it, and no
   gate('slow');
   gate('slower');
   const server = await begin(t, { slow: slow('slow'), slower: slow('slower'), needs: quick('needs', { pluginDependencies: { slow: '*' } }), fast: quick('fast') });
-  await server.until(async () => await server.status('/apis/fast.example/v1/fast') === 200, 100);
+  await server.shortly(async () => await server.status('/apis/fast.example/v1/fast') === 200);
   t.notOk(server.isReady(), 'it is served before the start is over');
   for (const path of ['/livez', '/apis', plugins]) t.equal(await server.status(path), 200, path);
-  await server.until(async () => (await server.standing('slow')).startsWith('not-started Loading'), 100);
-  await server.until(async () => (await server.standing('needs')).includes('it waits for the plugin slow'), 100);
+  await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
+  await server.shortly(async () => (await server.standing('needs')).includes('it waits for the plugin slow'));
   t.match(await server.text('/readyz'), /plugins are starting: .*slow \(its module is being loaded\)/u);
   t.match(await server.text('/readyz'), /needs \(it waits for the plugin slow/u);
   for (const path of ['/apis/slow.example/v1/slow', '/apis/slow.example/v1/slow/one', '/apis/slow.example', '/apis/slow.example/v1', '/apis/any.example/v1/things?watch=true']) {
@@ -137,7 +145,7 @@ t.test('once a slow plugin is there its stored objects are served, and the start
   await writeFile(join(first.root, 'slow', 'main.mjs'), `// again\n${slow('slow')['main.mjs'] ?? ''}`);
   const server = await begin(t, {}, { dataDir, root: first.root });
   server.clock.advance(1_000);
-  await server.until(async () => (await server.standing('slow')).startsWith('not-started Loading'), 100);
+  await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
   t.equal(await server.status('/apis/slow.example/v1/slow/a'), 503);
   t.notOk(server.isReady());
   gates.get('slow')?.open();
@@ -149,7 +157,7 @@ t.test('once a slow plugin is there its stored objects are served, and the start
 t.test('a plugin that fails after a while fails alone, and what it held back is told', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow'), fast: quick('fast') });
-  await server.until(async () => await server.status('/apis/fast.example/v1/fast') === 200, 100);
+  await server.shortly(async () => await server.status('/apis/fast.example/v1/fast') === 200);
   gates.get('slow')?.fail();
   await server.until(async () => Promise.resolve(server.isReady()));
   t.match(await server.standing('slow'), /^failed ModuleFailed: .*it failed after a while/u);
@@ -159,13 +167,13 @@ t.test('a plugin that fails after a while fails alone, and what it held back is 
 t.test('a plugin is switched off and on while it loads', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
-  await server.until(async () => (await server.standing('slow')).startsWith('not-started Loading'), 100);
+  await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
   t.equal(await server.enable('slow', false), 200);
   await server.until(async () => (await server.standing('slow')).startsWith('stopped'));
   await server.until(async () => Promise.resolve(server.isReady()));
   t.equal(await server.status('/apis/slow.example/v1/slow'), 404, 'nobody waits for it any more');
   t.equal(await server.enable('slow', true), 200);
-  await server.until(async () => (await server.standing('slow')).startsWith('not-started'), 100);
+  await server.shortly(async () => (await server.standing('slow')).startsWith('not-started'));
   t.equal(await server.enable('slow', false), 200);
   await server.until(async () => (await server.standing('slow')).startsWith('stopped'));
   const before = stops.length;
@@ -179,7 +187,7 @@ t.test('a plugin is switched off and on while it loads', async (t) => {
 t.test('a plugin is changed while it loads: the newer files are what starts', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
-  await server.until(async () => (await server.standing('slow')).startsWith('not-started Loading'), 100);
+  await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
   await writeFile(join(server.root, 'slow', 'main.mjs'), quick('slow')['main.mjs'] ?? '');
   await server.until(async () => await server.status('/apis/slow.example/v1/slow') === 200, 2);
   const before = stops.length;
@@ -191,7 +199,7 @@ t.test('a plugin is changed while it loads: the newer files are what starts', as
 t.test('of two plugins with one type the one that is there has it, and the slow one once that is gone', async (t) => {
   gate('a-slow');
   const server = await begin(t, { 'a-slow': slow('a-slow', {}, 'thing'), 'b-fast': quick('b-fast', {}, 'thing') });
-  await server.until(async () => await server.status('/apis/thing.example/v1/thing') === 200, 100);
+  await server.shortly(async () => await server.status('/apis/thing.example/v1/thing') === 200);
   gates.get('a-slow')?.open();
   await server.until(async () => Promise.resolve(server.isReady()));
   t.match(await server.standing('a-slow'), /^failed TypesRefused: .*b-fast/u);
