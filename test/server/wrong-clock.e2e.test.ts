@@ -79,6 +79,25 @@ test('a node that starts with a wrong clock says so, writes nothing more and is 
   t.equal((await create(server, 'right')).status, 201);
 });
 
+test('a node that does not lead learns that its clock is wrong before its first write', async (t) => {
+  const store = await startEventStore();
+  t.teardown(async () => store.stop());
+  const environment = { EVENT_LOG: store.url };
+  const leader = await startTestServer({ environment });
+  t.teardown(async () => leader.remove());
+  const clock = skewed(hour);
+  let listening: (url: string) => void = () => undefined;
+  const url = new Promise<string>((resolve) => { listening = resolve; });
+  const starting = startTestServer({ clock, environment, onListening: (at) => { listening(at); } });
+  t.teardown(async () => (await starting).remove());
+  const readyz = `${await url}/readyz`;
+  const reasons = async (): Promise<string> => (await fetch(readyz)).text();
+  while (!(await reasons()).includes('the clock of this server is 3600 s ahead of the event log\'s')) await pause(20);
+  t.equal(await (await leader.call('/readyz')).text(), 'ok', 'the other node is not affected');
+  clock.skewMs = 0;
+  t.equal((await create(await starting, 'right')).status, 201);
+});
+
 test('on the embedded log later times do not follow a clock that was years ahead, and it warns', async (t) => {
   const clock = skewed(10 * 365 * 24 * hour);
   const lines: string[] = [];
