@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import Koa from 'koa';
 
 import type { Authenticated } from '../auth/authenticated.ts';
 import type { Shown } from '../auth/authenticator.ts';
@@ -61,17 +60,6 @@ export class App {
 
   constructor(dependencies: AppDependencies) {
     this.#dependencies = dependencies;
-  }
-
-  /** The Koa application: one middleware, as every step here decides whether there is a next one. */
-  koa(): Koa {
-    const app = new Koa();
-    app.use(async (context) => {
-      context.respond = false;
-      await this.serve(context.req, context.res);
-    });
-    app.on('error', (error: unknown) => { this.#dependencies.log.debug('a connection failed', { error: String(error) }); });
-    return app;
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, upgrade?: Upgrade): Promise<void> {

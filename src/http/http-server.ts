@@ -74,11 +74,13 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     domain, clock, log, memory, senderOf, refusals, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
   });
-  const koa = app.koa().callback();
   const connections = new Connections();
   const callback = (req: IncomingMessage, res: ServerResponse): void => {
     connections.begin(req, res);
-    void koa(req, res);
+    app.serve(req, res).catch((error: unknown) => {
+      log.error('a connection failed', { error: String(error) });
+      req.socket.destroy();
+    });
   };
   const guard = guardWith(dependencies);
   const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });

@@ -24,8 +24,8 @@ const common = [
 ] as const;
 
 /**
- * Writes an answer with one head and one body, past Koa's setters: they cost more than finding the object does. Whoever was
- * to read it may be gone; then there is nothing to do.
+ * Writes an answer with one head and one body, without a framework's setters: they cost more than finding the object does. The
+ * client may be gone; then there is nothing to do.
  */
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
