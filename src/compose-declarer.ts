@@ -29,10 +29,10 @@ export function composeDeclarer(parts: DeclarerParts): Declarer {
     typeOf: (key) => registry.byKey(key)?.type,
     served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
     onOther: ({ key, plugin, declaration }, { version, code }) => {
-      log.warn('another declaration of a type counts than this server has: it writes no object of the type', {
+      log.warn('the log has another declaration of a type: this server refuses writes of its objects', {
         type: key, plugin, here: declaration?.version, codeHere: declaration?.code, declared: version, codeDeclared: code,
       });
     },
-    onError: (error, type) => { log.error('a type could not be declared', { type, error: String(error) }); },
+    onError: (error, type) => { log.error('could not declare a type', { type, error: String(error) }); },
   });
 }

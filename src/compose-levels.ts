@@ -34,8 +34,8 @@ export function composeLevels(parts: LevelsParts): NodeLevels {
   const heartbeat = new Heartbeat(given);
   const levels = new Levels({
     ...given, reader: models, level: models.level, leadership, isAlone,
-    onRaised: (level) => { logger.info('the log is of another level: versions that do not read it stop, and cannot be gone back to', { level }); },
-    onError: (error) => { logger.error('the level of the log cannot be looked after', { error: String(error) }); },
+    onRaised: (level) => { logger.info('raised the level of the log: versions that do not support it stop, and a downgrade to them is not possible', { level }); },
+    onError: (error) => { logger.error('could not read or raise the level of the log', { error: String(error) }); },
   });
   return {
     open: async () => {

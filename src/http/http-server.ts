@@ -78,7 +78,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const callback = (req: IncomingMessage, res: ServerResponse): void => {
     connections.begin(req, res);
     app.serve(req, res).catch((error: unknown) => {
-      log.error('a connection failed', { error: String(error) });
+      log.error('could not answer a request', { error: String(error) });
       req.socket.destroy();
     });
   };
