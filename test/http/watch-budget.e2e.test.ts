@@ -78,15 +78,17 @@ async function read(response: IncomingMessage, isEnough: (seen: readonly Seen[])
 const namesIn = (seen: readonly Seen[]): readonly string[] => seen.map(({ object: { metadata } }) => metadata.name);
 
 for (const [told, users, bounds] of [
-  ['of a user', ['bob', 'bob', 'dave'], { accountBytesMax: 3 * mebibyte, bytesMax: 1_000 * mebibyte }],
+  ['of a user', ['bob', 'bob', 'dave'], { accountBytesMax: 4 * mebibyte, bytesMax: 1_000 * mebibyte }],
   ['of all', ['dave', 'bob', 'bob'], { accountBytesMax: 1_000 * mebibyte, bytesMax: 4 * mebibyte }],
 ] as const) {
   void t.test(`past the bound ${told} the watcher that is furthest behind is disconnected, and resumes without a gap`, async (t) => {
     const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
     const start = await position(server);
     const furthest = await watch(server, users[0], start);
-    await write();
-    // What the others have not read is less: they begin later.
+    // How much of a stream the system takes differs between systems and watchers. The others begin once its share of the
+    // furthest one is full, and so far behind that they cannot overtake it.
+    while (await unread(server) < 2 * mebibyte) await write();
+    const skipped = names().length;
     const later = await position(server);
     const others = [await watch(server, users[1], later), await watch(server, users[2], later)];
     t.equal(await watchers(server), 3);
@@ -99,7 +101,7 @@ for (const [told, users, bounds] of [
     const before = await read(furthest, () => false);
     t.ok(furthest.closed && before.length < all.length);
     t.strictSame(namesIn(before), all.slice(0, before.length), 'whole events, from its start');
-    for (const other of others) t.strictSame(namesIn(await read(other, (seen) => seen.length === all.length - 1)), all.slice(1), 'the others go on');
+    for (const other of others) t.strictSame(namesIn(await read(other, (seen) => seen.length === all.length - skipped)), all.slice(skipped), 'the others go on');
     const last = before.at(-1)?.object.metadata.resourceVersion ?? start;
     const resumed = await read(await watch(server, users[0], last), (seen) => seen.length === all.length - before.length);
     t.strictSame(namesIn(resumed), all.slice(before.length));
