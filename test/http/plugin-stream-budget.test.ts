@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
@@ -32,9 +35,18 @@ async function edgeOf(t: Test, { events, socket }: Served, changes: Partial<type
   });
   const connections: Socket[] = [];
   edge.http.server.on('connection', (connection: Socket) => { connections.push(connection); });
+  /** Unlike TCP's, the buffers of a Unix socket do not grow while nothing is read. */
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-'));
+  const path = join(folder, 'socket');
+  const local = createServer((connection) => { edge.http.server.emit('connection', connection); }).listen(path);
+  t.teardown(async () => {
+    local.close();
+    await rm(folder, { recursive: true });
+  });
+  await once(local, 'listening');
   /** A socket whose client reads nothing. */
   const open = async (user: string): Promise<WebSocket> => {
-    const opened = new WebSocket(`${edge.url.replace('http', 'ws')}${base}/socket`, { headers: { authorization: user } });
+    const opened = new WebSocket(`ws+unix://${path}:${base}/socket`, { headers: { authorization: user } });
     await once(opened, 'open');
     opened.pause();
     t.teardown(() => { opened.terminate(); });
