@@ -1,13 +1,13 @@
 /**
- * Time is a parameter. No other file reads the clock or sets a timer (a lint rule holds that), so every test can drive
- * time with a fake clock and none of them sleeps.
+ * Time is a parameter. No other file reads the clock or sets a timer (a lint rule enforces this), so tests drive time
+ * with a fake clock and never sleep.
  */
 export type Timer = { cancel(): void };
 
 export type Clock = {
   /** Wall-clock time in milliseconds since the Unix epoch, UTC. May jump; use it for timestamps only. */
   now(): number;
-  /** Milliseconds that only ever grow; use it for durations and deadlines. */
+  /** Monotonic milliseconds; use it for durations and deadlines. */
   monotonic(): number;
   /** Calls `task` once, `delayMs` from now. A pending timer does not keep the process alive. */
   after(delayMs: number, task: () => void): Timer;
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves `delayMs` from now, or at once when `signal` aborts. It never rejects: the caller looks at the signal. */
+/** Resolves `delayMs` from now, or at once when `signal` aborts. Never rejects: the caller checks the signal. */
 export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   await new Promise<void>((resolve) => {
@@ -37,7 +37,10 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
   });
 }
 
-/** Resolves once `work` has, or `ms` from now, or when `signal` aborts, whichever is first; rejects as `work` does until then. */
+/**
+ * Resolves when `work` does, after `ms`, or when `signal` aborts, whichever is first. Rejects if `work` rejects before
+ * that.
+ */
 export async function within(work: Promise<unknown>, { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal }): Promise<void> {
   const over = new AbortController();
   try {

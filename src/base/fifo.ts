@@ -1,7 +1,7 @@
-/** A queue whose ends cost the same however long it is: an array's `shift` moves all that follow. */
+/** A queue with constant-time ends; an array's `shift` moves all remaining items. */
 export class Fifo<T> {
   readonly #items: (T | undefined)[] = [];
-  /** Where the first item is; everything before it has been taken. */
+  /** The index of the first item; earlier slots are empty. */
   #head = 0;
 
   get length(): number {
@@ -32,5 +32,5 @@ export class Fifo<T> {
   }
 }
 
-/** Below it moving what is left costs more than the places it frees. */
+/** With fewer taken items, compaction costs more than the memory it frees. */
 const compactAt = 32;

@@ -1,23 +1,23 @@
-/** What JSON can say. `JsonValue` of resource/object.ts is the same structure: this ring may not look outward. */
+/** A JSON value. `JsonValue` of resource/object.ts is the same structure: this ring must not import from outer ones. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
 export type JsonProblem = {
   readonly detail: string;
-  /** Byte offset where the problem was noticed; absent when it has no place (an empty body). */
+  /** Byte offset of the problem; absent for an empty body. */
   readonly offset?: number;
 };
 
 export type DecodedJson =
-  /** `values`: how many there are in it, itself included. */
+  /** `values`: the number of values in it, itself included. */
   | { readonly ok: true; readonly value: Json; readonly values: number }
   | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * JSON from a stranger (RFC 8259), stricter than `JSON.parse` where two readers could disagree about one text: malformed
- * UTF-8, duplicate keys, `__proto__`, numbers too large for a double and nesting past `depthMax` are refused.
+ * Decodes untrusted JSON (RFC 8259), stricter than `JSON.parse` where two readers could disagree: malformed UTF-8,
+ * duplicate keys, `__proto__`, numbers too large for a double and nesting past `depthMax` are refused.
  *
- * The common case costs one scan and one walk beside the engine's own parser: as many colons outside strings as keys in the
- * tree means that no key was lost to a duplicate, so only a mismatch is searched for its place.
+ * The common case costs one scan and one walk beside `JSON.parse`: if the text has as many colons outside strings as
+ * the tree has keys, no duplicate key was dropped. Only a mismatch starts the slow search for its location.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -57,7 +57,10 @@ function refused(detail: string, offset?: number): DecodedJson {
   return { ok: false, problem: offset === undefined ? { detail } : { detail, offset } };
 }
 
-/** Malformed UTF-8 always decodes to U+FFFD, so only a text that holds one, which few do, is compared byte by byte. */
+/**
+ * Malformed UTF-8 always decodes to U+FFFD, so only a text with this character, which is rare, is compared byte by
+ * byte.
+ */
 function utf8(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
@@ -66,7 +69,7 @@ function utf8(bytes: Uint8Array): string | undefined {
 
 const quote = 0x22, backslash = 0x5c, colon = 0x3a, brace = 0x7b, bracket = 0x5b, closingBrace = 0x7d, closingBracket = 0x5d;
 
-/** Right for valid JSON; on anything else it only has to end. */
+/** The result is exact for valid JSON; for other input it only has to terminate. */
 function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; readonly tooDeepAt: number | undefined } {
   let colons = 0;
   let depth = 0;
@@ -88,7 +91,9 @@ function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; r
   return { colons, tooDeepAt: undefined };
 }
 
-/** Counts every key of a parsed tree and notes what is refused. `for in` is the engine's fastest walk of plain objects. */
+/**
+ * Counts the keys of a parsed tree and detects forbidden ones. `for in` is the engine's fastest walk of plain objects.
+ */
 function isClean(value: unknown, tally: { keys: number; values: number; forbidden: boolean }): value is Json {
   tally.values += 1;
   if (typeof value === 'number') {
@@ -114,12 +119,12 @@ const stringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const wordToken = /true|false|null/y;
 
-/** Reads a refused text once more, slowly, for the first thing wrong with it. Depth is bounded before it is called. */
+/** Parses a refused text again, slowly, to locate its first problem. The depth is already bounded. */
 class Locator {
   readonly #text: string;
   /** UTF-16 offset of the next character to read. */
   #at = 0;
-  /** The first problem met; everything after it is only unwinding. */
+  /** The first problem; the parser only unwinds after it. */
   #problem: JsonProblem | undefined;
 
   constructor(text: string) {
@@ -171,7 +176,7 @@ class Locator {
     });
   }
 
-  /** What stands between a bracket and its closing one, separated by commas. */
+  /** The comma-separated items between two brackets. */
   #sequence(closing: '}' | ']', item: () => void): void {
     this.#at += 1;
     this.#skip(whitespace);
@@ -209,7 +214,7 @@ class Locator {
     }
   }
 
-  /** Moves past what `token` matches here, if it does. */
+  /** Skips the text that `token` matches here, if it does. */
   #skip(token: RegExp): boolean {
     token.lastIndex = this.#at;
     if (!token.test(this.#text)) return false;

@@ -1,21 +1,21 @@
 /**
- * What limits by address count by: an IPv4 address, or the /64 of an IPv6 address, as one client has all addresses of it.
- * `address` is in its one spelling (compressed, IPv4 never mapped).
+ * The unit of limits by address: an IPv4 address, or the /64 of an IPv6 address, since one client has all addresses of
+ * a /64. `address` is in canonical form (compressed, IPv4 never mapped).
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::', 2);
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  // The last 32 bits of some addresses are written as IPv4: two groups.
+  // The last 32 bits of some addresses are written as IPv4; they are two groups.
   const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
   const all = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
 /**
- * The widest range that one client commonly has, of a network that `networkOf` gave: an IPv4 address, or the /48 of an
- * IPv6 network. It is for an order among clients, not for limits, as clients of one provider may share a /48.
+ * The widest range that one client commonly has, from a network of `networkOf`: an IPv4 address, or the /48 of an IPv6
+ * network. Use it to order clients, not for limits: clients of one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

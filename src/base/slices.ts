@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** How long a loop holds the event loop before other work gets its turn. */
+/** How long a loop occupies the event loop before it yields. */
 export const sliceMs = 4;
 
 /**
- * Cuts a long loop into slices by time, as a count says nothing about what one round costs:
- * `if (slices.isOver()) await slices.next();` after each round.
+ * Splits a long loop into slices by time, since the cost of one round varies. After each round: `if (slices.isOver())
+ * await slices.next();`
  */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -16,12 +16,12 @@ export class Slices {
     this.#begunMs = clock.monotonic();
   }
 
-  /** Whether this slice has taken its time. */
+  /** Whether the slice has used up its time. */
   isOver(): boolean {
     return this.#clock.monotonic() - this.#begunMs >= sliceMs;
   }
 
-  /** Resolves in a later turn of the event loop, where the next slice begins. */
+  /** Resolves in a later turn of the event loop, in which the next slice starts. */
   async next(): Promise<void> {
     await new Promise((resolve) => { setImmediate(resolve); });
     this.#begunMs = this.#clock.monotonic();

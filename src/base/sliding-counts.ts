@@ -1,23 +1,23 @@
 export type SlidingCountsOptions = {
   /** How long an event counts, in milliseconds of a monotonic clock. */
   readonly windowMs: number;
-  /** Keys that are counted at once; past it the key whose last event is longest ago is forgotten. */
+  /** The most keys counted at once; past it, the key with the oldest last event is dropped. */
   readonly keysMax: number;
-  /** Events that are counted for one key; past it the earliest is forgotten. */
+  /** The most events counted for one key; past it, the oldest is dropped. */
   readonly eventsMax: number;
 };
 
-/** Events by key within the last `windowMs`, exactly: no window begins or ends, so none has a seam. */
+/** Counts the events of the last `windowMs` by key, exactly: a sliding window, not fixed intervals. */
 export class SlidingCounts {
   readonly #options: SlidingCountsOptions;
-  /** The times of events by key, earliest first; the key whose last event is longest ago comes first. */
+  /** The times of events by key, oldest first; the key with the oldest last event comes first. */
   readonly #times = new Map<string, number[]>();
 
   constructor(options: SlidingCountsOptions) {
     this.#options = options;
   }
 
-  /** Keys that are remembered now. */
+  /** The number of keys counted now. */
   get size(): number {
     return this.#times.size;
   }
@@ -31,7 +31,7 @@ export class SlidingCounts {
     this.#times.set(key, times);
   }
 
-  /** An event that was added at `at` does not count any more. */
+  /** Removes the event that was added at `at`. */
   takeBack(key: string, at: number): void {
     const times = this.#times.get(key);
     const place = times?.lastIndexOf(at) ?? -1;
@@ -43,14 +43,14 @@ export class SlidingCounts {
     return this.#current(key, now).length;
   }
 
-  /** Milliseconds until fewer than `max` events count; 0 where that is so now. */
+  /** Milliseconds until fewer than `max` events count; 0 when they do now. */
   waitMs(key: string, max: number, now: number): number {
     const times = this.#current(key, now);
     const last = times.at(-max);
     return last === undefined ? 0 : last + this.#options.windowMs - now;
   }
 
-  /** Drops what is too long ago to count. */
+  /** The times within the window; drops the others. */
   #current(key: string, now: number): number[] {
     const times = this.#times.get(key) ?? [];
     const first = times.findIndex((at) => at + this.#options.windowMs > now);

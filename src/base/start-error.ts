@@ -1,4 +1,7 @@
-/** The server cannot start for a reason its operator can mend: `message` is for them, without a stack. */
+/**
+ * The server cannot start for a reason that its operator can fix. `message` is for the operator and is printed without
+ * a stack.
+ */
 export class StartError extends Error {
   readonly exitCode: number;
 

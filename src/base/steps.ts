@@ -1,14 +1,17 @@
 import type { Slices } from './slices.ts';
 
-/** A long synchronous computation that returns its result. Other work may come between at each `yield`. */
+/** A long synchronous computation that returns its result. Other work may run at each `yield`. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Rounds of a cheap loop in one step: few enough that a step takes a fraction of a slice. */
+/** The rounds of a cheap loop in one step: few enough for a step to take a fraction of a slice. */
 export const strideMax = 1_024;
 
 type Work = (from: number, to: number) => unknown;
 
-/** Calls `work` with each part of the numbers from 0 up to `length`, until it returns false. Yields between two parts. */
+/**
+ * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until it returns false. Yields between
+ * ranges.
+ */
 export function* inStrides(length: number, work: Work): Steps<undefined> {
   for (let from = 0; from < length; from += strideMax) {
     if (from > 0) yield;
@@ -16,7 +19,7 @@ export function* inStrides(length: number, work: Work): Steps<undefined> {
   }
 }
 
-/** Runs the steps to their end over as many turns of the event loop as they take. */
+/** Runs the steps to the end, over as many turns of the event loop as they need. */
 export async function inSlices<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver' | 'next'>): Promise<T> {
   for (;;) {
     const step = steps.next();
@@ -25,7 +28,7 @@ export async function inSlices<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'
   }
 }
 
-/** Runs the steps to their end in this turn: for callers that know them to be few. */
+/** Runs the steps to the end in this turn: for callers that know that there are few. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

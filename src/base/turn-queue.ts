@@ -1,9 +1,9 @@
 /**
- * Items that wait, each for an account. Accounts take turns, and the items of one account leave in the order they came:
- * an account with a thousand items delays the next one of another account by one place, not by a thousand.
+ * A fair queue of items by account. Accounts alternate, and the items of one account keep their order: an account with
+ * a thousand items delays another account's next item by one place, not by a thousand.
  */
 export class TurnQueue<Account, Item> {
-  /** By account, none empty; the account whose last turn is longest ago comes first. */
+  /** By account, never empty; the account with the oldest last turn comes first. */
   readonly #byAccount = new Map<Account, Set<Item>>();
   #size = 0;
 
@@ -26,7 +26,7 @@ export class TurnQueue<Account, Item> {
     else own.add(item);
   }
 
-  /** False where it does not wait any more. */
+  /** False when the item is not queued any more. */
   remove(account: Account, item: Item): boolean {
     const own = this.#byAccount.get(account);
     if (own?.delete(item) !== true) return false;
@@ -35,13 +35,13 @@ export class TurnQueue<Account, Item> {
     return true;
   }
 
-  /** The first item of the account whose turn it is, which then comes last. */
+  /** Takes the first item of the next account, which then moves to the end. */
   take(): Item | undefined {
     const [account] = this.#byAccount.keys();
     return account === undefined ? undefined : this.takeOf(account);
   }
 
-  /** The same for an account out of turn. */
+  /** Takes the first item of this account, out of turn. */
   takeOf(account: Account): Item | undefined {
     const own = this.#byAccount.get(account);
     const [item] = own ?? [];
@@ -53,7 +53,7 @@ export class TurnQueue<Account, Item> {
     return item;
   }
 
-  /** The item of the account that came last, which keeps the account's place. */
+  /** Takes the latest item of this account, which keeps its place. */
   takeLatest(account: Account): Item | undefined {
     const latest = [...this.#byAccount.get(account) ?? []].at(-1);
     if (latest !== undefined) this.remove(account, latest);

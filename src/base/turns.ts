@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts';
 import { Fifo } from './fifo.ts';
 
 /**
- * Shares out each turn of the event loop among those who read for long: one after the other in the order they asked, until
- * the turn's time is used up. Who has had its turn asks for the next one behind all others.
+ * Divides each turn of the event loop among long-running readers: one after the other, in order of request, until the
+ * turn's time is used up. A reader that needs more time queues again behind the others.
  */
 export class Turns {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class Turns {
     this.#turnMs = turnMs;
   }
 
-  /** Resolves when the caller may work for a short while, up to its next real wait. */
+  /** Resolves when the caller may work, until its next actual wait. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -31,7 +31,7 @@ export class Turns {
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
         this.#waiting.shift()?.();
-        // Ticks run once no promise is left to settle: by then what was woken has done its work.
+        // A tick runs after all pending promise callbacks: the resumed reader has done its work by then.
         await new Promise<void>((resolve) => { process.nextTick(resolve); });
       } while (this.#waiting.length > 0 && this.#clock.monotonic() < endsAt);
     }

@@ -3,8 +3,8 @@ export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
 
-/** The value, or a bug report: for look-ups an invariant guarantees. `what` names the invariant that broke. */
+/** The value; throws when it is missing. For look-ups that an invariant guarantees; `what` names the invariant. */
 export function must<T>(value: T | undefined | null, what: string): T {
-  if (value === undefined || value === null) throw new Error(`invariant broken: ${what}`);
+  if (value === undefined || value === null) throw new Error(`invariant violated: ${what}`);
   return value;
 }
