@@ -2,28 +2,28 @@ import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 import { superRole } from './standing-roles.ts';
 
-/** Where the closure looks roles up, and who is added to whom. */
+/** Looks up roles and the roles aggregated to them. */
 export type Roles<R> = {
   role(name: string): R | undefined;
-  /** Names of the roles that are aggregated to it. */
+  /** Names of the roles that are aggregated to this one. */
   aggregatedTo(name: string): Iterable<string>;
 };
 
 export type Closure<R> = {
-  /** Every name met, also of roles that do not exist: any of them may change what is held. */
+  /** Every visited name, including roles that do not exist: a change of any of them may change the closure. */
   readonly visited: ReadonlySet<string>;
-  /** Those that exist, in the order they were met. */
+  /** The existing roles, in the order of the visit. */
   readonly roles: readonly R[];
 };
 
 /**
- * Dependencies followed through, and roles aggregated to any of them (decision 6.6). Each name is met once, so cycles end;
- * nothing is added to a role that does not exist.
+ * Follows dependencies, and adds the roles aggregated to any visited role (decision 6.6). Visits each name once, so
+ * cycles end. A role that does not exist aggregates nothing.
  */
 export function closureOf<R>(names: Iterable<string>, known: Roles<R>, dependenciesOf: (role: R) => readonly string[]): Closure<R> {
   const visited = new Set(names);
   const roles: R[] = [];
-  // A set that grows while it is walked is walked to its new end.
+  // Iterating over a set includes the elements added during the iteration.
   for (const name of visited) {
     const role = known.role(name);
     if (role === undefined) continue;
@@ -34,7 +34,7 @@ export function closureOf<R>(names: Iterable<string>, known: Roles<R>, dependenc
   return { visited, roles };
 }
 
-/** `known` as it would be with one role so; undefined: without it. */
+/** `known` with one role replaced; `role: undefined` removes it. */
 export function changedRoles(known: Roles<Role>, changed: { readonly name: string; readonly role: Role | undefined }): Roles<Role> {
   return {
     role: (name) => (name === changed.name ? changed.role : known.role(name)),
@@ -45,7 +45,7 @@ export function changedRoles(known: Roles<Role>, changed: { readonly name: strin
   };
 }
 
-/** What a super administrator holds, whatever the role's object says. */
+/** The rules of a super administrator, whatever rules the role object contains. */
 export const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },

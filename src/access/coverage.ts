@@ -5,10 +5,10 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * The first of `rules` that allows something `held` does not (decision 6.7). A rule is taken apart into atoms, verb by group
- * by resource by name, each of which one held rule must allow as a whole. So what is found within is within; a rule that is
- * within only because several held ones join to one atom is called lacking, which errs on the safe side. So does one that
- * takes too long to compare: whoever writes rules could stop the process with them.
+ * The first of `rules` that `held` does not cover (decision 6.7). A rule splits into atoms (verb × group × resource ×
+ * name), and one held rule must cover each atom as a whole. So a positive answer is always right. A rule that only
+ * several held rules cover together counts as not covered, which is the safe side. So does a rule that takes too long
+ * to compare: otherwise the author of rules could block the process.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -18,9 +18,9 @@ export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | u
   return compared.find((rule) => !(rule.kind === 'resource' ? owners.hold(rule) : owners.holdPaths(rule)));
 }
 
-/** A held rule, ready to be asked. */
+/** A held rule, prepared for comparisons. */
 type Owner = { readonly verbs: ReadonlySet<string>; readonly groups: ReadonlySet<string>; readonly names: Names | undefined };
-/** Every entry is in `exact`, patterns included: each is within itself. */
+/** `exact` contains every entry, patterns included, since each entry covers itself. */
 type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly string[] };
 type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
 
@@ -28,7 +28,7 @@ class Owners {
   /** By each entry of `resources`. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
-  /** Comparisons that may still be made. */
+  /** Comparisons left. */
   #left = coverageChecksMax;
 
   constructor(held: readonly Rule[]) {
@@ -72,7 +72,7 @@ class Owners {
     return this.#mayGoOn(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
   }
 
-  /** None once there were too many comparisons: then nothing is held. */
+  /** Empty once the limit of comparisons is reached: nothing counts as covered then. */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#mayGoOn(owners.length) ? owners.filter(isOne) : [];
   }
@@ -83,12 +83,12 @@ class Owners {
   }
 }
 
-/** `*` is within `*` alone, and any other entry within itself as well. */
+/** Only `*` covers `*`; `*` or an equal entry covers any other entry. */
 function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }
 
-/** Undefined: any name, and none. An empty list counts as not given. */
+/** Undefined: any name, or no name. An empty list counts as absent. */
 function namesIn({ resourceNames }: ResourceRule): Names | undefined {
   if (resourceNames === undefined || resourceNames.length === 0) return undefined;
   const exact = new Set(resourceNames);

@@ -1,15 +1,18 @@
-/** The identity provider whose tokens count (decision 7.5), as the configuration names it. */
+/** The configured identity provider (decision 7.5). */
 export type OidcSettings = {
-  /** Exactly as its tokens name it. */
+  /** The exact `iss` of its tokens. */
   readonly issuer: string;
   readonly audience: string;
-  /** The claim that becomes the user's name. */
+  /** The claim with the user's name. */
   readonly usernameClaim: string;
-  /** Undefined: its discovery document says where its keys are. */
+  /** Undefined: the discovery document names the URL. */
   readonly jwksUrl: string | undefined;
 };
 
-/** Whether what is answered there can be believed: over TLS, or from this very machine. Credentials in it could end up in a log. */
+/**
+ * Whether answers from this URL can be trusted: HTTPS, or this machine. URLs with credentials are refused, since they
+ * could be logged.
+ */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '') return false;

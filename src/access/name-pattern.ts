@@ -1,8 +1,11 @@
-/** Entries of `resourceNames`: a name, or a pattern with one `*`. With more than one an entry is only its own text. */
+/**
+ * Entries of `resourceNames`: a name, or a pattern with one `*`. An entry with more than one `*` matches only its own
+ * text.
+ */
 
 type Parts = { readonly start: string; readonly end: string };
 
-/** Before and after the one `*`; undefined for what is no pattern. */
+/** The text before and after the one `*`; undefined for an entry that is no pattern. */
 function partsOf(entry: string): Parts | undefined {
   const star = entry.indexOf('*');
   return star === -1 || entry.includes('*', star + 1) ? undefined : { start: entry.slice(0, star), end: entry.slice(star + 1) };
@@ -12,7 +15,7 @@ function fits(name: string, { start, end }: Parts): boolean {
   return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** The names one rule speaks of, ready to be asked. */
+/** The names of one rule, prepared for comparisons. */
 export class NameSet {
   readonly #exact: ReadonlySet<string>;
   readonly #patterns: readonly Parts[];
@@ -27,7 +30,7 @@ export class NameSet {
   }
 }
 
-/** Every name that `entry` matches is matched by `wider`, too. */
+/** Whether `wider` matches every name that `entry` matches. */
 export function isNameWithin(entry: string, wider: string): boolean {
   if (entry === wider) return true;
   const outer = partsOf(wider);

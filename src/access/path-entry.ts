@@ -1,11 +1,12 @@
 /**
- * Entries of `nonResourceURLs`: a path, `<p>/*` for all beneath p, or `*` for every path. A `*` elsewhere is only itself.
- * As with resources an entry matches when it is one of the texts the request goes by.
+ * Entries of `nonResourceURLs`: a path, `<p>/*` for all paths under p, or `*` for every path. A `*` elsewhere is a
+ * literal character. An entry matches when it equals one of the request's texts.
  */
 
 /**
- * What a path goes by. `depthMax`: how many levels the deepest entry ending in a wildcard has, so that a long path costs no
- * more than the rules it is compared with. A GET of discovery goes by its root as well: who may read the root may read on.
+ * The texts of a path, which entries are compared with. `depthMax`: the number of levels of the deepest wildcard entry,
+ * which bounds the cost of a long path. A GET of discovery has the text of its root as well: a subject that may read
+ * the root may read all of discovery.
  */
 export function pathTexts(request: { readonly verb: string; readonly path: string; readonly segments: readonly string[] }, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;
@@ -25,12 +26,12 @@ function isDiscovery(segments: readonly string[]): boolean {
   return (root === 'api' && segments.length === 2) || (root === 'apis' && (segments.length === 2 || segments.length === 3));
 }
 
-/** Slashes before the one of the wildcard; -1 for an entry that is a path, or every path. */
+/** The number of slashes before the wildcard's one; -1 for a path and for `*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }
 
-/** Every path that `entry` matches is matched by `wider`, too. */
+/** Whether `wider` matches every path that `entry` matches. */
 export function isPathWithin(entry: string, wider: string): boolean {
   if (wider === '*' || wider === entry) return true;
   return wider.endsWith('/*') && entry.startsWith(wider.slice(0, -1)) && entry.length >= wider.length;

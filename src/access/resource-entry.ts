@@ -1,14 +1,18 @@
 /**
- * Entries of `resources` (decision 6.5). An entry matches a request when it is one of the texts the request goes by, so that
- * nothing is parsed to decide. A `*` is a wildcard alone, as all before the slash, or as all after it; elsewhere it is itself.
+ * Entries of `resources` (decision 6.5). An entry matches a request when it equals one of the request's texts, so a
+ * decision parses nothing. A `*` is a wildcard when it is the whole part before or after the slash; elsewhere it is a
+ * literal character.
  */
 
-/** What a request goes by: `R` or `R/S`, as an entry is or as what follows the plugin's name in one. `R` is not among what `R/S` goes by. */
+/**
+ * The request's main text: `R` or `R/S`, also compared with the part of an entry that follows a plugin's name. A
+ * request for `R/S` does not have the text `R`.
+ */
 export function resourceText(resource: string, subresource: string | undefined): string {
   return hasNone(subresource) ? resource : `${resource}/${subresource}`;
 }
 
-// What a request for a subresource goes by beside that: `*/S` and `R/*`.
+// Further texts of a request for a subresource: `*/S` and `R/*`.
 export function resourcePatterns(resource: string, subresource: string | undefined): readonly string[] {
   return hasNone(subresource) ? noPatterns : [`*/${subresource}`, `${resource}/*`];
 }
@@ -19,15 +23,15 @@ function hasNone(subresource: string | undefined): subresource is undefined | ''
   return subresource === undefined || subresource === '';
 }
 
-/** An entry read as the plugin's form: `P/R`, `P/R/S`. */
+/** The entry read as `P/R` or `P/R/S`, the form that names a plugin. */
 export function pluginForm(entry: string): { readonly plugin: string; readonly within: string } | undefined {
   const slash = entry.indexOf('/');
   return slash === -1 ? undefined : { plugin: entry.slice(0, slash), within: entry.slice(slash + 1) };
 }
 
 /**
- * Every request the entry matches falls under one of the readings answered, and each reading is the list of the entries that
- * match all of it. `A/B` has two: resource A with subresource B, and resource B of plugin A.
+ * The readings of an entry: every request that the entry matches falls under one of them, and each reading lists the
+ * entries that match all of it. `A/B` has two: resource A with subresource B, and resource B of plugin A.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

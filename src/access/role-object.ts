@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts';
 
 type Malformed = { readonly key: string; readonly detail: string };
 
-/** A stored Role as decisions see it (seed 2.7). Total: what is in the log is a fact, so what cannot be read grants nothing. */
+/** A stored Role → Role (seed 2.7). Never fails: events in the log are facts, so malformed parts grant nothing. */
 export function roleOf(object: ResourceObject, domain: string): Role {
   const malformed: Malformed[] = [];
   const labels = membersOf(object.metadata.labels);
@@ -46,7 +46,7 @@ function aggregatesTo(labels: Readonly<Record<string, unknown>>, prefix: string)
     .map(([key]) => key.slice(prefix.length));
 }
 
-/** An absent annotation is an empty list; undefined is one that cannot be read. */
+/** An absent annotation is an empty list; undefined means malformed. */
 function textList(annotation: unknown): readonly string[] | undefined {
   if (annotation === undefined) return [];
   if (typeof annotation !== 'string') return undefined;
@@ -66,7 +66,7 @@ function rulesIn(value: unknown): readonly Rule[] {
   return Array.isArray(value) ? value.map(ruleOf).filter((rule) => rule !== undefined) : [];
 }
 
-/** One line of `rules`. A list that is none, or that holds anything but strings, must never widen the rule: then it is none. */
+/** One entry of `rules`. Undefined for a list that is not an array of strings: it must never widen the rule. */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isMembers(value)) return undefined;
   const lists = { verbs: listed(value, 'verbs'), apiGroups: listed(value, 'apiGroups'), resources: listed(value, 'resources'), resourceNames: listed(value, 'resourceNames'), nonResourceURLs: listed(value, 'nonResourceURLs') };

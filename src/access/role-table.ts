@@ -7,26 +7,26 @@ import type { Rule } from './rule.ts';
 
 export type Grant = { readonly role: string; readonly rule: Rule };
 
-/** A rule with what each decision about it needs. `place` is its place in its role. */
+/** A rule, prepared for decisions. `place`: its index in its role. */
 export type ReadyRule = { readonly grant: Grant; readonly place: number; readonly anyVerb: boolean; readonly names: NameSet | undefined };
 
-/** A rule whose group and resource match. `plugin`: only if that plugin's type or route it is. */
+/** A rule whose group and resource match. `plugin`: the rule applies only to types and routes of this plugin. */
 export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
 
-/** The rules of one group, by what a request goes by, so that most requests are one look-up. */
+/** The rules of one group by text, so that most decisions are one look-up. */
 type GroupTable = {
-  /** Entries as they are, and the plugin's forms by what follows the plugin's name. */
+  /** By entry; for entries that name a plugin, by the part after the plugin's name. */
   readonly byText: Map<string, Candidate[]>;
-  /** Of `*`, which every request goes by. */
+  /** Rules with `*`, which matches every request. */
   readonly forAny: Candidate[];
   // Whether there is any `*/S` or `R/*`.
   hasPatterns: boolean;
 };
 
-/** One role's rules by what they speak of: a decision looks at those that may match, and parses nothing. */
+/** One role's rules, indexed: a decision reads only candidates and parses nothing. */
 export class RoleTable {
   readonly role: Role;
-  /** The most levels of an entry that ends in a wildcard; -1 when there is none. */
+  /** The number of levels of the deepest wildcard entry; -1 without one. */
   readonly pathDepth: number;
   readonly #groups = new Map<string, GroupTable>();
   readonly #anyGroup: GroupTable | undefined;
@@ -51,7 +51,7 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** Rules whose group and resource match, in their order; a rule may be there twice. */
+  /** Rules whose group and resource match, in order; a rule may appear twice. */
   candidates(request: Place): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
@@ -61,7 +61,10 @@ export class RoleTable {
     return found.length > 1 ? found.sort((left, right) => left.ready.place - right.ready.place) : found;
   }
 
-  /** The first rule that allows it. Nothing is made on the way: most roles do not even speak of the group. `text` is what the request goes by. */
+  /**
+   * The first rule that allows the request. Allocates nothing on the way, since most roles have no rules for the group.
+   * `text`: the request's main text.
+   */
   findResource(asked: Asked, text: string): Grant | undefined {
     const own = this.#groups.get(asked.request.group);
     const any = this.#anyGroup;
@@ -70,7 +73,7 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** The first rule that allows it; `texts` are those of its path. */
+  /** The first rule that allows the request; `texts` are those of its path. */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;
@@ -109,12 +112,15 @@ function collect(table: GroupTable, { resource, subresource }: Place, text: stri
 
 const none: readonly Candidate[] = [];
 
-/** A pattern is no plugin's form: what follows a plugin's name is taken as it stands. */
+/** A pattern never matches the form that names a plugin, whose remainder is literal. */
 function isWhoevers({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
-/** One question. `owner`: the plugin, asked for once, and only when a rule depends on it; null: not asked yet. */
+/**
+ * One decision. `owner`: the plugin of the request, looked up once and only if a rule needs it; null: not looked up
+ * yet.
+ */
 export type Asked = { readonly request: ResourceRequest; readonly pluginOf: (request: ResourceRequest) => string | undefined; owner: string | null | undefined };
 
 function firstIn(table: GroupTable, text: string, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
@@ -135,12 +141,14 @@ function earlier(candidates: readonly Candidate[] | undefined, asked: Asked, bes
   return best;
 }
 
-/** The plugin whose type or route it would have to be; undefined where the rule allows nothing of it in any case. */
+/**
+ * The plugin that would have to own the type or route; undefined where the rule does not allow the request in any case.
+ */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
 }
 
-/** Beside group and resource. */
+/** Whether the rule allows the request, given that group and resource match. */
 export function isGranted({ ready, plugin }: Candidate, asked: Asked): boolean {
   if (!allows(ready, asked.request)) return false;
   if (plugin === undefined) return true;
@@ -148,12 +156,12 @@ export function isGranted({ ready, plugin }: Candidate, asked: Asked): boolean {
   return asked.owner === plugin;
 }
 
-/** A path's verb may be named by its method as well (decision 6.4). */
+/** A non-resource rule may name the HTTP method in place of the verb (decision 6.4). */
 function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
 }
 
-/** The verb, and the name where the rule gives any. What has no name is in no list of names. */
+/** Compares the verb, and the name if the rule lists names. A request without a name matches no list of names. */
 function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
   if (!anyVerb && !grant.rule.verbs.includes(verb)) return false;
   if (names === undefined) return true;

@@ -1,19 +1,19 @@
-/** One line of a role (seed 2.8): what it allows, and nothing ever denies. */
+/** One rule of a role (seed 2.8). Rules only allow; none denies. */
 export type Rule = ResourceRule | NonResourceRule;
 
 export type ResourceRule = {
   readonly kind: 'resource';
   readonly apiGroups: readonly string[];
-  // R, R/S, *, */S, R/*, and by plugin P/R, P/R/S (decision 6.5).
+  // R, R/S, *, */S, R/*; with a plugin: P/R, P/R/S (decision 6.5).
   readonly resources: readonly string[];
-  /** Names, each with at most one `*`; undefined: any name and none. */
+  /** Names, each with at most one `*`; undefined: any name, or no name. */
   readonly resourceNames: readonly string[] | undefined;
   readonly verbs: readonly string[];
 };
 
 export type NonResourceRule = {
   readonly kind: 'non-resource';
-  // Paths, exact or ending in /*; * alone is every path.
+  // Exact paths, or paths that end in /*; * alone is every path.
   readonly nonResourceURLs: readonly string[];
   readonly verbs: readonly string[];
 };

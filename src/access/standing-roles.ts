@@ -1,13 +1,13 @@
-/** Roles that mean something to the platform itself, whether or not their objects are there. */
+/** Roles with a meaning for the platform itself, whether or not their objects exist. */
 
-/** Whoever holds it may do everything, whatever its rules say. */
+/** Its holders may do everything, whatever its rules are. */
 export const superRole = 'super-role';
-/** Of everybody, visitors included. */
+/** Held by everybody, visitors included. */
 export const anonymousRole = 'anonymous';
-/** Of everybody who is logged in. */
+/** Held by all authenticated users. */
 export const authenticatedRole = 'authenticated';
 
-/** Roles that come with the platform: one that is missing is there again at the next start, with all it came with. */
+/** Roles that ship with the platform. A start restores a missing one, with its shipped content. */
 export const builtInRoles: ReadonlySet<string> = new Set([
   anonymousRole, authenticatedRole, superRole, 'guest', 'post-contributor', 'post-author', 'post-editor',
   'role-template-view-users', 'role-template-manage-users', 'role-template-view-roles', 'role-template-manage-roles', 'role-template-view-plugins',
