@@ -1,6 +1,6 @@
 import type { Subject } from '../command/subject.ts';
 
-/** What comes of the credentials a request shows. */
+/** The result of checking a request's credentials. */
 export type Authenticated = { readonly ok: true; readonly subject: Subject } | NotAuthenticated;
 
 export type NotAuthenticated =
@@ -11,8 +11,8 @@ export function unauthorized(detail: string): NotAuthenticated {
   return { ok: false, reason: 'unauthorized', detail };
 }
 
-/** It may be right, which cannot be told now. */
+/** The credentials may be valid, but this node cannot check them now. */
 export const undecided: NotAuthenticated = { ok: false, reason: 'unavailable', detail: 'cannot check credentials: the event log or the read models are not available', retryAfterSeconds: 1 };
 
-/** Of an unknown user, one who is disabled or has no password, and a wrong password alike. */
+/** One answer for an unknown user, a disabled user, a user without a password, and a wrong password. */
 export const wrongPair: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -21,31 +21,31 @@ export type AuthenticatorDependencies = {
   readonly passwords: Passwords;
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'token' | 'session' | 'subscribe'>;
   readonly clock: Clock;
-  /** Of the identity provider that is configured, if one is. */
+  /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
-  /** What other nodes have written and this one has not folded; undefined where there are none. */
+  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly elsewhere?: Pick<Elsewhere, 'token' | 'hasNewsOf'> | undefined;
-  /** A personal access token was used: called at most once a minute for each, and never waited for. */
+  /** Records that a personal access token was used: called at most once a minute for each token, never awaited. */
   readonly noteUse: (tokenName: string) => void;
 };
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export type From = {
   readonly address: string;
-  /** Aborts once the client has gone. It is asked only where the answer takes time. */
+  /** Aborts when the client disconnects. Called only where verification takes time. */
   readonly gone?: (() => AbortSignal) | undefined;
 };
 
-/** What a request shows of who sends it. */
+/** The origin and the credentials of a request. */
 export type Shown = From & { readonly authorization: string | undefined; readonly cookie: string | undefined };
 
 type Verified = { readonly ok: true; readonly subject: UserSubject };
 type Remembered = { readonly answer: Verified; readonly until: number };
 type Question = From & {
-  /** Under what the answer is remembered. */
+  /** The key under which the answer is cached. */
   readonly key: string;
   readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
-  /** Whether it is remembered at all; it is when this is not given. */
+  /** Whether the answer is cached; it is when this member is absent. */
   readonly isKept?: () => boolean;
 };
 
@@ -54,19 +54,19 @@ const badToken = unauthorized('the token is unknown, expired or revoked');
 const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**
- * Credentials → subject (decision 7). What was verified once is remembered under a keyed hash, so that the hot path costs
- * one SHA-256 and no secret is kept in memory; the key is drawn at every start. Whether it still counts is asked each time,
- * of the tables, so a change is felt with the next request.
+ * Credentials → subject (decision 7). Verified credentials are cached under a keyed hash: the hot path costs one
+ * SHA-256, and no secret stays in memory. The key is random and changes at every start. Each request checks the cached
+ * subject against the tables again, so a change takes effect with the next request.
  */
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
   readonly #logIns: PasswordLogIns;
   readonly #key = randomBytes(32).toString('base64');
-  /** By the keyed hash of what was shown, the longest remembered first. */
+  /** Verified credentials by keyed hash, oldest first. */
   readonly #remembered = new Map<string, Remembered>();
-  /** What is being verified: many requests of one client at once are one log-in. */
+  /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
   readonly #pending = new SharedWork<Authenticated>();
-  /** When the last use of a token was noted, by its uid, in that order. */
+  /** When the last use of each token was recorded, by uid, oldest first. */
   readonly #noted = new Map<string, number>();
 
   constructor(dependencies: AuthenticatorDependencies) {
@@ -75,7 +75,7 @@ export class Authenticator {
     dependencies.permissions.subscribe(({ credentials }) => { if (credentials.size > 0) this.#forget(credentials); });
   }
 
-  /** Answers at once where it can: only what is not remembered is waited for. */
+  /** Returns synchronously for cached credentials. */
   authenticate(shown: Shown): Authenticated | Promise<Authenticated> {
     const { authorization, address, gone } = shown;
     if (authorization !== undefined) return this.#recognizeHeader(authorization, shown);
@@ -86,13 +86,13 @@ export class Authenticator {
     return this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
   }
 
-  /** Whether what a subject showed still counts now. */
+  /** Whether the subject's credential is still valid. */
   isValid(subject: Subject): boolean {
     const { permissions, clock } = this.#dependencies;
     return isStanding(permissions, subject, clock.now());
   }
 
-  /** For logging in and for changing one's own password: what comes of it counts towards the same bounds. */
+  /** For logging in and for changing one's own password; failures count towards the same limits as other log-ins. */
   async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
@@ -101,8 +101,8 @@ export class Authenticator {
   }
 
   /**
-   * A pair counts for the address that it was verified from: from another one a guess that is refused must not differ
-   * from one that is right.
+   * A verified password is cached for its address only: from any other address, a refused guess must look the same
+   * whether or not it is right.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const shown = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -110,12 +110,12 @@ export class Authenticator {
     return this.#recall(key, from.address) ?? this.#askHeader(key, authorization, from);
   }
 
-  /** Apart from what every request passes through, which makes no closures this way. */
+  /** A separate method, so that the hot path allocates no closures. */
   async #askHeader(key: string, authorization: string, { address, gone }: From): Promise<Authenticated> {
     return this.#ask({
       key, address, gone,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
-      // Another spelling of what is remembered would only take the place of somebody else's.
+      // Caching another spelling of the same credentials would only evict an entry of another client.
       isKept: () => isUsual(authorization),
     });
   }
@@ -132,15 +132,15 @@ export class Authenticator {
     return hash('sha256', this.#key + text, 'base64');
   }
 
-  /** The answer where it is known at once. */
+  /** The answer, when no verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Tables that do not know the past yet know nobody: that must not pass for a refusal.
+    // Tables that have not loaded the log know no user: that is not a refusal.
     if (!permissions.isReady()) return undecided;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
     const { subject } = known.answer;
-    // It is asked for as what nobody knows, and is refused as that.
+    // After too many guesses, the cached password is treated as unknown and refused the same way.
     if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
     if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
     this.#remembered.delete(key);
@@ -148,7 +148,7 @@ export class Authenticator {
   }
 
   async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
-    // Of this address alone: another one may have had too many failures.
+    // Shared only within one address: another address may have exceeded its limit of failures.
     return this.#pending.join(`${key} ${address}`, async (abandoned) => {
       const answer = await verify(abandoned);
       if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
@@ -169,7 +169,7 @@ export class Authenticator {
     const verified = await this.#logIns.verify(logIn);
     if (!verified.ok) return verified;
     const subject = loggedIn(verified.user);
-    // They may have changed while the hash was made.
+    // The user may have changed while the hash was computed.
     return this.isValid(subject) ? { ok: true, subject } : wrongPair;
   }
 
@@ -199,7 +199,7 @@ export class Authenticator {
     return { ok: true, subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } } };
   }
 
-  /** What to answer a text whose object is not known here; undefined once it may be. */
+  /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
   async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = await this.#dependencies.elsewhere?.token(uid, text) ?? 'never-issued';
     if (found === 'look-again') return undefined;
@@ -219,14 +219,14 @@ export class Authenticator {
   #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
-    // The leeway is for clocks that differ, not for remembering.
+    // The leeway compensates for clock differences; it does not extend the cache.
     const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
     if (forMs <= 0) return;
     makeRoom(this.#remembered, basicCacheEntriesMax);
     this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
   }
 
-  /** What does not count any more need not be kept. */
+  /** Drops the cached credentials that are no longer valid. */
   #forget(users: ReadonlySet<string>): void {
     for (const [key, { answer: { subject } }] of this.#remembered) {
       if (users.has(subject.name) && !this.isValid(subject)) this.#remembered.delete(key);
@@ -234,7 +234,7 @@ export class Authenticator {
   }
 }
 
-/** As most clients write it: of all spellings of one credential there is one. */
+/** Whether a credential is spelled as most clients spell it; each credential has one such spelling. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;

@@ -2,25 +2,25 @@ import { actorOf, type Subject } from '../command/subject.ts';
 import type { ApiRequest, Grant, PermissionReader } from './permission-reader.ts';
 
 export type Authorized =
-  /** `grant`: the rule that allowed it; absent where a probe needed none. */
+  /** `grant`: the rule that allowed the request; absent for a probe, which needs none. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
-   * `isUndecided`: it may be allowed later, as nothing is known yet. `idle`: the state of a plugin that a rule of the
-   * subject's own speaks of, and which would have to serve this for the rule to allow it; `reason` holds it, too.
+   * `isUndecided`: the request may be allowed later, since the tables are not loaded yet. `idle`: the state of the
+   * plugin that would have to serve the request for one of the subject's rules to apply; `reason` includes it.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
-/** Who may do what: the one answer for requests, watches, plugins' clients and reviews. */
+/** Decides whether a subject may make a request: for HTTP requests, watches, clients of plugins and access reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-/** `state`: what is said of the plugin. `isPassing`: it may serve in a moment. */
+/** `state`: the plugin's state, for people. `isPassing`: the plugin may serve soon. */
 export type IdlePlugin = { readonly state: string; readonly isPassing: boolean };
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
-  /** The plugin whose type or route a request is for: some rules speak of one (decision 6.5). */
+  /** The plugin that owns the type or route of a request: some rules name a plugin (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
-  /** Why a plugin serves nothing now; undefined for one that serves, and for one that is not there. */
+  /** Why a plugin serves nothing now; undefined for a plugin that serves, and for one that does not exist. */
   readonly idleOf?: (plugin: string) => IdlePlugin | undefined;
 };
 
@@ -28,8 +28,8 @@ const probed: Authorized = { allowed: true };
 const notYet: Authorized = { allowed: false, reason: 'the permission tables are not ready yet', isUndecided: true };
 
 /**
- * Denying is the default: what no rule of the subject's roles allows is refused. Until the permission tables hold all of the
- * log's past nobody is allowed anything, but that the process may be asked how it is.
+ * Denies by default: a request needs a rule in one of the subject's roles. Until the permission tables have loaded the
+ * whole log, only probes are allowed.
  */
 export function createAuthorizer({ permissions, pluginOf, idleOf = () => undefined }: AuthorizerDependencies): Authorize {
   return (subject, request) => {
@@ -60,12 +60,14 @@ function refused(subject: Subject, request: ApiRequest, idle: IdlePlugin | undef
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
-/** Whether the process lives, and which it is: asked by what starts and stops it, also while it starts. */
+/**
+ * Whether the request is a health probe or asks for the version. Process supervisors send these, also during the start.
+ */
 export function isProbe(request: ApiRequest): boolean {
   return request.kind === 'non-resource' && request.verb === 'get' && probes.has(request.path);
 }
 
-/** As Kubernetes words it: verb, resource and name, and nothing of what exists. */
+/** Kubernetes' wording: verb, resource and name. It does not reveal whether the object exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
   const who = subject.kind === 'visitor' ? 'an anonymous visitor' : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
   if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
@@ -74,7 +76,7 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
   return `${object} is forbidden: ${who} cannot ${request.verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(request.group)}`;
 }
 
-/** The user may do it, perhaps, and only this token may not. */
+/** A limited token can lack a right that its user has. */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return '';
   return ` with the token ${JSON.stringify(subject.credential.name)}, which is limited to some roles,`;

@@ -1,6 +1,6 @@
 export type BasicPair = { readonly username: string; readonly password: string };
 
-/** RFC 7617, UTF-8. Undefined for any other scheme and for what is malformed. */
+/** RFC 7617, UTF-8. Undefined for any other scheme and for malformed credentials. */
 export function basicPair(authorization: string): BasicPair | undefined {
   const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2})$/iu.exec(authorization)?.[1];
   if (credentials === undefined) return undefined;

@@ -3,7 +3,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 /** In lower case. */
 const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-common']);
 
-/** Why a guesser would try this password early; undefined when none of these reasons holds (NIST SP 800-63B, 5.1.1.2). */
+/** Why an attacker would try this password early (NIST SP 800-63B, 5.1.1.2); undefined when no reason applies. */
 export function commonPasswordProblem(password: string, username: string): string | undefined {
   const text = password.normalize('NFC').toLowerCase();
   if (text === username.normalize('NFC').toLowerCase()) return 'must differ from the user name';

@@ -17,8 +17,8 @@ export type ElsewhereDependencies = {
 };
 
 /**
- * What was written on another node a moment ago, and is not folded here yet. It is asked only before a refusal, so that who
- * made a token or a password there is not refused here; and it costs the log one read where nothing of it is true.
+ * Reads recent writes of other nodes that this node has not folded yet. Used only before a refusal, so that a token or
+ * password created on another node is not refused here. If the log has nothing new, this costs one read.
  */
 export class Elsewhere {
   readonly #dependencies: ElsewhereDependencies;
@@ -27,7 +27,9 @@ export class Elsewhere {
     this.#dependencies = dependencies;
   }
 
-  /** After a text whose object this node does not know: 'look-again' once all is folded that may be of it. */
+  /**
+   * For a token or session that this node does not know. 'look-again': all events that may concern it are folded now.
+   */
   async token(uid: string, text: string): Promise<'look-again' | 'never-issued' | 'undecided'> {
     const { log, secrets } = this.#dependencies;
     if (!log.state().reachable) return 'undecided';
@@ -41,7 +43,10 @@ export class Elsewhere {
     }
   }
 
-  /** After an object that is not here, or not as it was said to be: whether this node has learnt more of it since. */
+  /**
+   * For an object that is missing here, or differs from the expected one: whether this node has folded newer events of
+   * it since.
+   */
   async hasNewsOf(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;
     if (!log.state().reachable || nameProblem(name) !== undefined) return false;
@@ -54,7 +59,7 @@ export class Elsewhere {
     }
   }
 
-  /** Of all objects' events that this node has not folded, the last one the log has now. */
+  /** The position of the last event of any object that this node has not folded yet. */
   async #lastObject(): Promise<LogPosition> {
     const { log, reader, clock } = this.#dependencies;
     const until = clock.monotonic() + freshnessWaitMs;

@@ -15,9 +15,9 @@ import { usersActedOn } from './users-acted-on.ts';
 type Known = { readonly permissions: PermissionReader; readonly domain: string };
 
 /**
- * Why the writer does not hold what the change would give to somebody, or what a user holds whom it acts on; undefined when they
- * do. Who changes a role must hold what it gives until then, too: what is made of it again later, by a start or a plugin, would
- * go to whoever was bound to its remains.
+ * Refuses a change that grants rights which the writer does not hold, or that acts on a user with more rights than the
+ * writer. Changing a role also requires the rights that it grants now: bindings to a deleted role stay, and would grant
+ * whatever a later role of that name contains. Undefined: the change is allowed.
  */
 export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused | undefined {
   const { type, subject, before, after } = change;
@@ -33,25 +33,31 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   return above === undefined ? undefined : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
 }
 
-/** What the users may do. Every user has what all have who are logged in; a visitor has less. */
+/** The rules of these users, including the roles of all authenticated users, which a visitor does not have. */
 function rulesOfThose(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
   if (users.length === 0) return [];
   return permissions.rulesOf([...users.flatMap((user) => permissions.bound(user)), ...(subject.kind === 'user' ? [] : [authenticatedRole])]);
 }
 
-/** What the role that is changed or deleted gives until then. */
+/** The rules that a role granted before this change or deletion. */
 function takenFrom({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
   return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }
 
-/** A binding outlives its role, which may come back with anything: until then it binds nobody else. */
+/**
+ * A binding outlives its role, and a later role of that name may grant anything; until then nobody else may be bound to
+ * it.
+ */
 function missingRole(change: DecidedChange, { permissions }: Known): string | undefined {
   const { type, after } = change;
   if (type.key !== roleBindingKey || after === undefined || permissions.role(roleNameOf(after)) !== undefined || !bindsMore(change, after)) return undefined;
   return `cannot bind to a role that does not exist: ${JSON.stringify(roleNameOf(after))}`;
 }
 
-/** Why it cannot be told what the role would give: its name, or one it depends on, may get rules from somebody else. */
+/**
+ * Why the rules that a role would grant cannot be determined: somebody else may add rules to it, or to a role it
+ * depends on.
+ */
 function unforeseen({ before, after }: DecidedChange, { permissions, domain }: Known): string | undefined {
   if (after === undefined) return undefined;
   const { name } = after.metadata;
@@ -61,18 +67,18 @@ function unforeseen({ before, after }: DecidedChange, { permissions, domain }: K
   return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
 }
 
-/** The rules that somebody holds by this change, whether or not they held them before it. */
+/** The rules that users hold after this change, whether or not they held them before. */
 function givenBy(change: DecidedChange, after: ResourceObject, { permissions, domain }: Known): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {
-    // Whoever has it, depends on it or is added to by it gets all that comes with it.
+    // A role grants its whole closure to its holders, and to roles that depend on it or aggregate it.
     case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey: return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
     default: return [];
   }
 }
 
-/** Whether it binds anybody to its role who was not bound before: to leave somebody out gives nothing. */
+/** Whether the change binds a further user to the role. Removing a subject grants nothing. */
 function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
   if (before === undefined || roleNameOf(before) !== roleNameOf(after)) return true;
   const bound = new Set(userNamesOf(before));
@@ -84,7 +90,7 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
   return lacking === undefined ? undefined : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
 }
 
-/** As Kubernetes begins it: the object, then who and why. */
+/** Kubernetes' wording: the object first, then the user and the reason. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
   return refuse('forbidden', `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
 }

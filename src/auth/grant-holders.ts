@@ -8,7 +8,7 @@ import { roleBindingKey, userKey } from './types/platform-types.ts';
 import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
 import { isDisabled, passwordRevisionOf } from './types/user-type.ts';
 
-/** What a change ends: that this user holds the role, or whoever is bound to it there and is not kept. */
+/** The holders that a change ends: one user, or all users of a binding except for those it keeps. */
 type Ends = { readonly user: string } | { readonly binding: string; readonly kept: ReadonlySet<string> };
 
 type Holder = { readonly binding: string; readonly user: string };
@@ -17,12 +17,13 @@ function isEnded(ends: Ends, { binding, user }: Holder): boolean {
   return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
 }
 
-/** Who takes away somebody's hold on the super role takes this guard first. */
+/** A change that may remove a holder of the super role appends to this guard stream first. */
 const guard = streamName('guard:super-administrators');
 
 /**
- * Keeps somebody a super administrator: what was judged and has not settled counts as done, so two changes on this node cannot
- * both pass. Between nodes a guard sees to that; of which change, the object's own stream alone tells, as these tables may lag.
+ * Ensures that one super administrator remains. A change that is accepted but not yet folded counts as complete, so two
+ * changes on one node cannot both pass. Across nodes the guard stream decides. Only the object's own stream shows which
+ * change was accepted, since these tables may lag.
  */
 export class SuperHolders {
   readonly #permissions: PermissionReader;
@@ -39,7 +40,8 @@ export class SuperHolders {
   }
 
   #judge(ends: Ends): Judged {
-    // Counted even where nobody is one by it yet: whoever is made one meanwhile may be gone when both are done.
+    // Registered even if nobody holds the role by it yet: a user that becomes a holder meanwhile may be removed by both
+    // changes.
     const release = (): void => { this.#unsettled.delete(ends); };
     if (this.#endsAny(ends) && !this.#isAnyLeft(ends)) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
     this.#unsettled.add(ends);
@@ -52,7 +54,7 @@ export class SuperHolders {
     return false;
   }
 
-  /** Mostly the first that is looked at stays: there may be thousands. */
+  /** Usually the first holder remains, which ends the search; there may be thousands of holders. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
     for (const holder of this.#permissions.holders(superRole)) if (!all.some((each) => isEnded(each, holder))) return true;
@@ -60,7 +62,10 @@ export class SuperHolders {
   }
 }
 
-/** Whether what is changed may be what somebody holds the role by, and is no more: they are bound to it there, or can log in by it. */
+/**
+ * Whether the change may take the super role from a user: it removes the user's binding, or the user can no longer log
+ * in.
+ */
 function takesSupport({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;
   if (type.key === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;

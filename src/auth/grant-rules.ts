@@ -18,16 +18,16 @@ const permitted: Judged = { ok: true };
 export type GrantRulesDependencies = { readonly permissions: PermissionReader; readonly domain: string; readonly typeOfKind: TypeOfKind };
 
 /**
- * What may be written of the types that access control is made of (decision 6.7): nobody grants what they do not hold or acts
- * on who may do more, the super administrator role stays as it is, and somebody holds it. Of every type: who may say what owns an object. All of it is
- * judged by the tables of this very turn.
+ * The rules for writes of the access control types (decision 6.7): nobody grants rights they do not hold or acts on a
+ * user with more rights; the super administrator role cannot change and always has a holder. For all types: the rights
+ * needed to change owner references. Each decision reads the tables in the same turn.
  */
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
   const strategies = new Map(platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]));
   const superHolders = new SuperHolders(permissions);
   const tokens = new TokenQuota(permissions);
   return {
-    // What a plugin is told may reach its callers, and what the platform is told, a Plugin's status.
+    // A message for a plugin may reach the plugin's callers, and one for the platform the Plugin's status.
     mayName: (subject, type, name) => (subject.kind === 'user' || subject.kind === 'visitor')
       && permissions.isReady() && lackOf({ verb: 'get', type, name }, subject, permissions) === undefined,
     strategyOf: (type) => strategies.get(type),
@@ -43,14 +43,20 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   };
 }
 
-/** Who carries out what an object says, as an uninstall does, does so for whoever wrote it: that must not take away the last super administrator. */
+/**
+ * Parts of the platform that act for the author of an object, as an uninstall does. They must not remove the last super
+ * administrator.
+ */
 const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings', 'plugins']);
 
 function isPlatformsOwn(subject: Subject): boolean {
   return subject.kind === 'platform' && !onBehalf.has(subject.part);
 }
 
-/** Roles that everybody has, or that everything hangs on. Who changes what everybody has is a user: visitors hold it all, too. */
+/**
+ * Roles that apply to everybody, or that the platform depends on. Only an authenticated user may change a role that
+ * applies to everybody.
+ */
 function standingRoleRefusal({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
   if (type.key !== roleKey) return undefined;
@@ -64,7 +70,7 @@ function untouchable(role: string, why: string): Refused {
   return refuse('forbidden', `roles "${role}" is forbidden: ${why}`);
 }
 
-/** A binding whose role has gone since can still be changed otherwise. */
+/** A binding whose role was deleted can still be changed in other respects. */
 function missingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
   if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);

@@ -7,36 +7,37 @@ import {
   passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
 } from '../limits/access.ts';
 
-/** For whom a password is hashed. */
+/** The client that a password is hashed for. */
 export type Turn = {
   readonly network: string;
-  /** The user has logged in from there before, or is logged in. */
+  /** The user has logged in from this network before, or is logged in. */
   readonly isKnown: boolean;
-  /** Aborts when the client does not wait any more. */
+  /** Aborts when the client no longer waits. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `work` has not begun: there was no place for it, or the client has gone. */
+/** `work` did not start: the queue is full, or the client disconnected. */
 export type TurnedAway = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
 export type Turned<Result> = { readonly done: true; readonly result: Result } | TurnedAway;
 
 type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
 type Lane = TurnQueue<string, Waiting>;
 
-/** How much one new hash counts in the average time of a hash. */
+/** The weight of the newest hash in the moving average of durations. */
 const newestShare = 1 / 8;
 
 /**
- * A bounded number of hashes at once. The others wait in one of two lanes, which take turns: known networks and unknown
- * ones, so that neither can shut out the other. Within a lane the network comes first whose site asked least of late,
- * with or without success, so a client that comes for the first time passes all those that try again and again. A lane
- * has as many places as are served within `passwordHashWaitMs`, by what a hash takes at present; nothing waits longer.
+ * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
+ * unknown ones; the lanes alternate, so that neither blocks the other. Within a lane, the network of the site with the
+ * fewest recent requests comes first, whether or not those succeeded: a new client overtakes clients that retry. A
+ * lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration; no
+ * request waits longer.
  */
 export class HashingTurns {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  /** By site, what was hashed and what was turned away. */
+  /** Recent requests by site, started and rejected. */
   readonly #asked = new SlidingCounts({
     windowMs: passwordHashesAskedMs, keysMax: passwordHashesAskedMax, eventsMax: passwordHashesAskedPerSiteMax,
   });
@@ -61,12 +62,12 @@ export class HashingTurns {
     } finally {
       const tookMs = this.#clock.monotonic() - begun;
       this.#hashMs += (tookMs - this.#hashMs) * (this.#hashMs === 0 ? 1 : newestShare);
-      // The place is handed over, so that nobody slips in between.
+      // The slot passes to the next request directly, so that no other request can take it in between.
       if (!this.#startNext()) this.#running -= 1;
     }
   }
 
-  /** How many wait. */
+  /** The number of waiting requests. */
   get waiting(): number {
     return this.#known.size + this.#unknown.size;
   }
@@ -89,14 +90,16 @@ export class HashingTurns {
     });
   }
 
-  /** Of one lane, where both have every second turn: what is served within the longest wait. */
+  /** The capacity of one lane, which gets every second slot: as many requests as are served within the longest wait. */
   #places(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
     const served = Math.floor(passwordHashWaitMs * passwordHashesMax / (2 * this.#hashMs));
     return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
   }
 
-  /** Turns away the latest of the network that would be served last, unless the caller would be served after it. */
+  /**
+   * Rejects the latest request of the network that would be served last, unless the caller would be served even later.
+   */
   #makeRoom(lane: Lane, asking: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, asking) + 1];
     for (const network of lane.accounts()) {
@@ -108,7 +111,7 @@ export class HashingTurns {
     return true;
   }
 
-  /** What it asked for of late and what waits: the more, the later is the network's next one. */
+  /** A network's rank: its recent requests plus its waiting ones. A higher rank is served later. */
   #order(lane: Lane, network: string): number {
     return this.#askedOf(network) + lane.sizeOf(network);
   }
@@ -136,7 +139,7 @@ export class HashingTurns {
     return first === undefined ? undefined : lane.takeOf(first);
   }
 
-  /** Once all that wait now have had their turn, there is room again. */
+  /** `retryAfterSeconds`: until all waiting requests are served. */
   #away(turn: Turn): TurnedAway {
     const drainedMs = (this.waiting + this.#running) * this.#hashMs / passwordHashesMax;
     return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };

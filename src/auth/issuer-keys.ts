@@ -10,25 +10,25 @@ export type OidcDependencies = {
   readonly settings: OidcSettings;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  /** The identity provider cannot be asked, or says what it should not: told to the operator, never to the caller. */
+  /** The identity provider is unreachable or its answer is invalid. Reported to the operator, never to the caller. */
   readonly onProblem: (problem: string) => void;
 };
 
-/** The keys cannot be had now: it is not known whether a token is right. */
+/** The keys are not available now, so a token can be neither accepted nor refused. */
 export class KeysUnavailableError extends Error {}
 
 type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fetchedAt: number };
 
 /**
- * The identity provider's public keys, asked for when first needed, when they have become old, and, seldom, for a token
- * whose key is not among them: so a rotated key is found, and nobody can have the provider asked at will.
+ * The identity provider's public keys. They are fetched on first use, when they expire, and, at a limited rate, for a
+ * token that names an unknown key: this finds rotated keys, and no client can make the server send requests at will.
  */
 export class IssuerKeys {
   readonly #dependencies: OidcDependencies;
   #keys: KeySet | undefined;
-  /** Monotonic: the last question that failed. */
+  /** Monotonic time of the last failed fetch. */
   #failedAt = -Infinity;
-  /** One question at once, whoever waits for it. */
+  /** The fetch in progress, shared by all callers. */
   #asking: Promise<KeySet> | undefined;
 
   constructor(dependencies: OidcDependencies) {
@@ -73,13 +73,13 @@ export class IssuerKeys {
     }
   }
 
-  /** OpenID Connect Discovery 1.0, 4: the document must say it is of this very issuer. */
+  /** OpenID Connect Discovery 1.0, 4: the document's issuer must equal the configured one. */
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuer } = this.#dependencies.settings;
     const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
-    if (document['issuer'] !== issuer) throw new Error('its discovery document names another issuer');
+    if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer');
     const { jwks_uri: url } = document;
-    if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('its discovery document names no jwks_uri that can be trusted');
+    if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('the discovery document has no jwks_uri with HTTPS');
     return url;
   }
 
@@ -98,13 +98,13 @@ export class IssuerKeys {
       chunks.push(chunk);
     }
     const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
-    if (!decoded.ok || !isMembers(decoded.value)) throw new Error(`${url} answered no JSON object`);
+    if (!decoded.ok || !isMembers(decoded.value)) throw new Error(`${url} did not answer with a JSON object`);
     return decoded.value;
   }
 }
 
 function keySetOf(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
-  if (!isKeySet(document)) throw new Error('its keys are not a JSON Web Key Set');
+  if (!isKeySet(document)) throw new Error('the keys are not a JSON Web Key Set');
   return document;
 }
 
@@ -116,7 +116,7 @@ function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `fetch` hides what failed in its error's cause. */
+/** `fetch` puts the actual failure into the `cause` of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -1,6 +1,6 @@
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../limits/access.ts';
 
-/** From where users have logged in since this node started, by the user's uid; the latest are kept. */
+/** The networks from which users have logged in since this node started, by the user's uid. Keeps the latest ones. */
 export class KnownNetworks {
   readonly #byUser = new Map<string, readonly string[]>();
 

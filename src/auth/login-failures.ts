@@ -2,36 +2,38 @@ import { networkOf } from '../base/network-of.ts';
 import { SlidingCounts } from '../base/sliding-counts.ts';
 import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, loginFailuresMax, loginGuessesMax } from '../limits/access.ts';
 
-/** `isKnown`: the user has logged in from there. */
+/** `isKnown`: the user has logged in from this network before. */
 export type Attempt = Site & { readonly isKnown: boolean };
 type Site = { readonly username: string; readonly network: string };
 
 /**
- * Failed log-ins of the last minute: of a user from a network, from a network, and of a user from all networks that are
- * not known for them. An attempt counts from its beginning and is taken back when it succeeds, so that many at once do
- * not slip past the bound together.
+ * Failed log-ins of the last minute: by user and network, by network, and by user over all networks not known for that
+ * user. An attempt counts from its start and is removed when it succeeds, so that many concurrent attempts cannot
+ * exceed the limit together.
  */
 export class LoginFailures {
   readonly #counts = new SlidingCounts({
     windowMs: loginFailureWindowMs, keysMax: loginFailuresCountedMax, eventsMax: loginFailuresInAllMax,
   });
 
-  /** Of a user from a network: each is compared with what is remembered of them there, also where it is refused then. */
+  /**
+   * Guesses by user and network. A guess is compared with the cached password even where the log-in is then refused.
+   */
   readonly #guesses = new SlidingCounts({
     windowMs: loginFailureWindowMs, keysMax: loginFailuresCountedMax, eventsMax: loginGuessesMax,
   });
-  /** Until when some of them may be too many. */
+  /** Until this time, some user and network may have too many guesses. */
   #manyUntil = 0;
 
-  /** Seconds until such an attempt is allowed; 0 when it is now. */
+  /** Seconds until such an attempt is allowed; 0 when it is allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
     return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), loginGuessesMax, now), ...waits) / 1_000);
   }
 
   /**
-   * It is not what is remembered. Returns what takes it back, as it was right. Past the bound nothing is compared, and
-   * so none is counted.
+   * Counts a password that differs from the cached one. Returns a function that removes the guess again, for a right
+   * password. Past the limit nothing is compared, so nothing is counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -42,14 +44,14 @@ export class LoginFailures {
     return () => { this.#guesses.takeBack(site, now); };
   }
 
-  /** Whether what is remembered of the user there does not count now. */
+  /** Whether the cached password of the user is disabled for this address. */
   isGuessed(username: string, address: string, now: number): boolean {
-    // Mostly nobody guesses, and this is asked with every request.
+    // Every request calls this, and usually there are no guesses.
     if (now >= this.#manyUntil) return false;
     return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), loginGuessesMax, now) > 0;
   }
 
-  /** It is allowed and begins. Returns what takes it back, as it was no failure. */
+  /** Counts an attempt that is allowed and starts. Returns a function that removes it again, for a success. */
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);
     for (const key of keys) this.#counts.add(key, now);

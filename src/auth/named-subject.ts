@@ -2,8 +2,8 @@ import type { Subject } from '../command/subject.ts';
 import type { PermissionReader } from './permission-reader.ts';
 
 /**
- * A user who does not ask themselves, with all their rights. A name without a User object is taken for one an identity
- * provider vouches for: what is bound to the name, and what everybody logged in has.
+ * A user named by another request, with all of their rights. A name without a User object is assumed to belong to an
+ * identity provider: it has the roles bound to the name and those of all authenticated users.
  */
 export function subjectNamed(permissions: Pick<PermissionReader, 'user'>, name: string): Subject {
   const user = permissions.user(name);

@@ -7,7 +7,7 @@ import type { PermissionReader } from './permission-reader.ts';
 /** A right on one object of a registered type. */
 export type ObjectRight = { readonly verb: string; readonly type: ResourceType; readonly name: string; readonly subresource?: string };
 
-/** Why the subject does not hold the right, in the words that refuse such a request; undefined when a rule gives it. */
+/** Why the subject lacks the right, in the wording of a refused request; undefined when a rule grants it. */
 export function lackOf({ verb, type, ...place }: ObjectRight, subject: Subject, permissions: PermissionReader): string | undefined {
   const { group, version, plural, plugin } = type;
   const request = resourceRequest(verb, { group, version, resource: plural, ...place });

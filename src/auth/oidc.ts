@@ -4,14 +4,14 @@ import { oidcClaimLengthMax, oidcLeewayMs } from '../limits/access.ts';
 import { undecided, unauthorized, type Authenticated } from './authenticated.ts';
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
-/** Signatures whose key is public: a secret shared with an issuer could be anybody's, and `none` is everybody's. */
+/** Only public-key signatures: an HMAC secret may be known to others, and `none` is no signature. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
 
 const refused = unauthorized('the bearer token is neither a token of this server nor a valid token of its identity provider');
 
 /**
- * Bearer tokens of the identity provider that the configuration names (decision 7.5). They make a user `oidc:<claim>`, which
- * needs no User object and is no local user, as those have no colon in their names.
+ * Verifies bearer tokens of the configured identity provider (decision 7.5). Such a token authenticates the user
+ * `oidc:<claim>`, which needs no User object. No local user can have this name, since local names contain no colon.
  */
 export class OidcVerifier {
   readonly #dependencies: OidcDependencies;
@@ -40,17 +40,17 @@ export class OidcVerifier {
       return payload;
     } catch (error) {
       if (error instanceof KeysUnavailableError) return 'unavailable';
-      // A key that does not fit its algorithm is a TypeError of the runtime's own.
+      // The runtime throws a TypeError for a key that does not fit its algorithm.
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
       throw error;
     }
   }
 }
 
-/** A name to be bound and to stand in events: bounded, and of characters that show. */
+/** The name is used in bindings and in events, so its length is bounded and its characters are printable. */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim)) return undefined;
-  // An address that nobody has confirmed may be anybody's.
+  // An unverified address may belong to anybody.
   return name === 'email' && payload['email_verified'] === false ? undefined : claim;
 }

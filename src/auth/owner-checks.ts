@@ -8,24 +8,24 @@ import type { DecidedChange } from '../write-rules.ts';
 import { lackOf } from './object-rights.ts';
 import type { PermissionReader } from './permission-reader.ts';
 
-/** The registered type of a group and kind, whatever its version. */
+/** The registered type of a group and kind, in any version. */
 export type TypeOfKind = (group: string, kind: string) => ResourceType | undefined;
 
 type Known = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
 
-/** Rejects while the tables are empty: they must not pass for the truth. */
+/** The permission tables are not loaded yet, so they cannot decide. */
 export const notReady: Refused = {
   ok: false, rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
 };
 
 /**
- * Why the writer may not change the object's owner references (decision 3.5): an object whose owners are gone is deleted, and
- * one that blocks its owner's deletion holds the owner back. As in Kubernetes' OwnerReferencesPermissionEnforcement a change is
- * any difference, place by place, removal and order included; a create needs no right to delete. Undefined: they may.
+ * Why the writer may not change the object's owner references (decision 3.5). An object without owners is deleted, and
+ * a blocking object delays its owner's deletion. As in Kubernetes' OwnerReferencesPermissionEnforcement, any difference
+ * is a change, including removal and order; a create needs no right to delete. Undefined: allowed.
  */
 export function ownersBeyondRights(change: DecidedChange, known: Known): Refused | undefined {
   const { before, after, subject } = change;
-  // In the usual case neither has any, and nothing is compared.
+  // Usually neither version has owners, and this comparison is cheap.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
   if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   if (!known.permissions.isReady()) return notReady;
@@ -45,12 +45,12 @@ function firstBeyondRights(owners: readonly OwnerReference[], change: DecidedCha
   return undefined;
 }
 
-/** References that hold back an owner who was not held back by this object before. */
+/** The references that block an owner which this object did not block before. */
 function newlyBlocking(was: readonly OwnerReference[] = [], is: readonly OwnerReference[] = []): readonly OwnerReference[] {
   return is.filter((owner) => owner.blockOwnerDeletion === true && !was.some((other) => deepEqual(owner, other)));
 }
 
-/** Which resource a kind stands for is unknown while its type is not registered: then only who may do everything may. */
+/** The resource of an unregistered kind is unknown: only a super administrator may block such an owner. */
 function blockingBeyondRights(owner: OwnerReference, { subject }: DecidedChange, { permissions, typeOfKind }: Known): Refused | undefined {
   const { apiVersion, kind, name } = owner;
   const type = typeOfKind(groupOf(apiVersion), kind);

@@ -19,7 +19,7 @@ export type PasswordLogInsDependencies = {
   readonly passwords: Passwords;
   readonly permissions: Pick<PermissionReader, 'user'>;
   readonly clock: Clock;
-  /** What other nodes have written and this one has not folded; undefined where there are none. */
+  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly elsewhere?: Pick<Elsewhere, 'hasNewsOf'> | undefined;
 };
 
@@ -27,13 +27,13 @@ export type LogIn = {
   readonly username: string;
   readonly password: string;
   readonly address: string;
-  /** Aborts when the client does not wait any more. */
+  /** Aborts when the client no longer waits. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * User name and password → user, within the bounds of log-ins. An unknown user, one who is disabled or has no password, and
- * a wrong password get one answer at one cost.
+ * User name and password → user, within the limits of log-ins. An unknown user, a disabled user, a user without a
+ * password, and a wrong password get the same answer at the same cost.
  */
 export class PasswordLogIns {
   readonly #dependencies: PasswordLogInsDependencies;
@@ -45,7 +45,7 @@ export class PasswordLogIns {
   }
 
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
-    // No user has such a name or password; what waits for a turn must not hold megabytes.
+    // No user has such a name or password, and a queued request must not hold megabytes.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return wrongPair;
     const { permissions, elsewhere } = this.#dependencies;
     const network = networkOf(address);
@@ -55,7 +55,7 @@ export class PasswordLogIns {
     if (refused !== undefined) return refused;
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
-      // Looked at again once it is its turn: of many that came together, those before it may have failed.
+      // Checked again when the turn comes: earlier attempts of the same client may have failed meanwhile.
       const late = this.#refuse(attempt);
       if (late !== undefined) return late;
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
@@ -71,7 +71,7 @@ export class PasswordLogIns {
     return answer;
   }
 
-  /** Whether so many guesses came from there that what is remembered of this user must not answer. */
+  /** Whether there were so many guesses from this address that the cached password must not answer. */
   isGuessed(username: string, address: string): boolean {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }

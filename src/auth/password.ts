@@ -5,11 +5,11 @@ import { passwordHashMemoryBytesMax } from '../limits/access.ts';
 import { HashingTurns, type Turn, type Turned } from './hashing-turns.ts';
 
 /**
- * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB; a hash made
- * with others is verified with its own, within bounds, so that they can be raised later.
+ * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
+ * with other parameters is verified with its own, within bounds, so the defaults can be raised later.
  */
 const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
-/** For passwords that protect nothing, as in tests: the same hash, at once. */
+/** For tests: the same algorithm at minimal cost. */
 export const noHashCost: HashCost = { ln: 1, r: 1, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
@@ -19,11 +19,11 @@ type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
 
-/** Hashes passwords. All that hash for a client do so in a turn of its network. */
+/** Hashes and verifies passwords. Hashes for clients run within a turn of the client's network. */
 export class Passwords {
   readonly turns: HashingTurns;
   readonly #cost: HashCost;
-  /** Stands for the hash of a user who has none, so that asking for one costs the same. No password has this hash. */
+  /** Compared in place of the hash of a user without one, so that the cost is the same. No password matches it. */
   readonly #nobody: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
@@ -44,8 +44,7 @@ export class Passwords {
   }
 
   /**
-   * To be called within a turn. `stored` is undefined for an unknown user: the answer is then false, and takes
-   * as long.
+   * Call it within a turn. `stored` is undefined for an unknown user: the answer is then false, after the same time.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#nobody : phcOf(stored);
@@ -64,7 +63,7 @@ export class Passwords {
   }
 }
 
-/** Throws for what is no hash of ours: a stored secret that does not decode is a bug or a damaged log. */
+/** Throws for an invalid hash: a stored secret that does not decode is a bug or a damaged log. */
 function phcOf(text: string): Phc {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
   const phc = { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };

@@ -20,8 +20,8 @@ export type SecretsDependencies = {
 };
 
 /**
- * Password hashes and token digests, in the stream `secret:<uid>` of the object they belong to. They are folded into a table
- * that no API, watch or list reads, so that whoever has a credential can use it while the log does not answer.
+ * Password hashes and token digests, in the stream `secret:<uid>` of their object. They are folded into a table that no
+ * API, watch or list reads, so that credentials can be verified while the log is unavailable.
  */
 export class Secrets implements SecretKeeper {
   readonly #log: SecretsDependencies['log'];
@@ -48,24 +48,30 @@ export class Secrets implements SecretKeeper {
     return this.#append(streamOf(uid), { type: 'PasswordSet', hash: hashed.result }, metadata);
   }
 
-  /** The hash kept at exactly this revision, which an event of the user's names: whoever knows that event has folded the hash. */
+  /**
+   * The hash at exactly this revision, which an event of the user names: a node that has folded that event has folded
+   * the hash.
+   */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);
   }
 
-  /** The digest of the text issued for a token or a session that this node knows. */
+  /** The digest of the token or session text, from this node's table. */
   tokenDigest(uid: string): string | undefined {
     return this.#folded.tokenDigest(uid);
   }
 
-  /** The same of one that this node need not know yet: read from the log itself. */
+  /** The same, read from the log: this node need not have folded it yet. */
   async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
     return event?.type === 'TokenIssued' ? event.digest : undefined;
   }
 
-  /** At the stream's next revision, whoever else writes to it; a conflict is a new event, as an id belongs to one revision. */
+  /**
+   * Appends at the stream's next revision, whatever other writers do. A conflict needs a new event, since an event id
+   * is bound to one revision.
+   */
   async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const last = await this.#lastRevision(stream);
@@ -86,7 +92,7 @@ export class Secrets implements SecretKeeper {
     }
   }
 
-  /** What is not known is asked again with the very same event, which the log takes at most once. */
+  /** Retries an append with unknown outcome with the same event, which the log accepts at most once. */
   async #appendUntilKnown(stream: StreamName, proposed: ProposedEvent, expected: ExpectedRevision): Promise<AppendOutcome> {
     let outcome = await this.#log.append(stream, [proposed], expected);
     for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {

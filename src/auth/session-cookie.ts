@@ -2,12 +2,12 @@ import { hash, timingSafeEqual } from 'node:crypto';
 
 import { sessionLifetimeMs } from '../limits/access.ts';
 
-/** The cookie that carries a session's text, and the token that goes with it (decision 7.4). */
+/** The session cookie and its CSRF token (decision 7.4). */
 export const sessionCookie = 'ledgerplane_session';
 
 const none: readonly string[] = [];
 
-/** Every value a Cookie header gives it: more than one is somebody's attempt to have the wrong one chosen. */
+/** All values of the session cookie in a Cookie header. More than one may be an attempt to plant a foreign session. */
 export function sessionCookiesOf(header: string | undefined): readonly string[] {
   if (header === undefined || !header.includes(sessionCookie)) return none;
   return header.split(';').flatMap((pair) => {
@@ -16,7 +16,7 @@ export function sessionCookiesOf(header: string | undefined): readonly string[] 
   });
 }
 
-/** As `Set-Cookie`. It ends with the session itself, which the server decides in any case. */
+/** A `Set-Cookie` value. Its Max-Age is the session's lifetime, which the server enforces in any case. */
 export function cookieOf(text: string, { isSecure }: { readonly isSecure: boolean }): string {
   return `${sessionCookie}=${text}; Max-Age=${String(sessionLifetimeMs / 1_000)}; ${attributes(isSecure)}`;
 }
@@ -29,7 +29,10 @@ function attributes(isSecure: boolean): string {
   return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 }
 
-/** What a page must show with every write, and another site's cannot know. Derived from the cookie's text, so it is kept nowhere. */
+/**
+ * The CSRF token of a session, which a page sends with every write and another site cannot know. Derived from the
+ * cookie's text, so it is not stored.
+ */
 export function csrfTokenOf(text: string): string {
   return hash('sha256', `ledgerplane csrf token of ${text}`, 'base64url');
 }

@@ -1,18 +1,18 @@
 type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
 type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
 
-/** Equal work at once is done once. Its signal aborts when everybody who waited for it has gone. */
+/** Runs equal concurrent work once. The work's signal aborts when all callers have left. */
 export class SharedWork<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
-  /** `gone` aborts when the caller does not wait any more. */
+  /** `gone` aborts when the caller no longer waits. */
   async join(key: string, work: Work<Result>, gone: AbortSignal | undefined): Promise<Result> {
     const running = this.#running.get(key) ?? this.#start(key, work);
     running.waiting += 1;
     const leave = (): void => {
       running.waiting -= 1;
       if (running.waiting > 0) return;
-      // What comes now begins anew, as this one is given up.
+      // This run is aborted, so a later caller starts a new one.
       this.#end(key, running);
       running.abandoned.abort();
     };

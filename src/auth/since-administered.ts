@@ -1,11 +1,11 @@
 import type { PermissionReader } from './permission-reader.ts';
 
-/** What credentials and rights are judged by. */
+/** The part of the permission tables that checks credentials and rights. */
 export type Judging = Pick<PermissionReader, 'isReady' | 'rightsOf' | 'user' | 'token' | 'session' | 'subscribe'>;
 
 /**
- * The permission tables, ready once `isAdministered`: until the first administrator exists, the right password would
- * be refused as if it were wrong.
+ * The permission tables, not ready before `isAdministered`: until the first administrator exists, the right password
+ * would be refused as wrong.
  */
 export function sinceAdministered(permissions: PermissionReader, isAdministered: () => boolean): Judging {
   return {

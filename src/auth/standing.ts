@@ -1,10 +1,10 @@
 import type { Subject, UserSubject } from '../command/subject.ts';
 import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from './permission-reader.ts';
 
-/** Whose credentials count now, by the tables alone: the same question at a log-in, at each request and in the midst of a watch. */
+/** The records that decide whether a credential is valid: at a log-in, at each request and during a watch. */
 export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'>;
 
-/** The user, unless they are gone, another of the same name, or disabled. */
+/** The user, unless deleted, replaced by another of the same name, or disabled. */
 export function enabledUser(records: Records, name: string, uid: string): UserRecord | undefined {
   const user = records.user(name);
   return user?.uid === uid && !user.isDisabled ? user : undefined;
@@ -15,14 +15,14 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
   return enabledUser(records, token.owner, token.ownerUid) !== undefined;
 }
 
-/** Another password ends a session, so that whoever changes it after a theft has ended the thief's; being disabled does, however short it was. */
+/** A new password ends all sessions, a thief's included; so does disabling the user, even for a moment. */
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
   const user = enabledUser(records, session.user, session.userUid);
   return user !== undefined && user.passwordRevision === session.passwordRevision && user.timesDisabled === session.timesDisabled;
 }
 
-/** Whether what a subject showed still counts. */
+/** Whether the subject's credential is still valid. */
 export function isStanding(records: Records, subject: Subject, now: number): boolean {
   if (subject.kind !== 'user') return true;
   const { name, credential } = subject;
@@ -44,7 +44,7 @@ export function isStanding(records: Records, subject: Subject, now: number): boo
   }
 }
 
-/** The user by the password that was verified: it counts as long as neither changes. */
+/** The subject of a verified password. It stays valid until the user or the password changes. */
 export function loggedIn({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
   return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
 }

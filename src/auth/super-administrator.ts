@@ -12,7 +12,7 @@ import type { Passwords } from './password.ts';
 import type { PermissionReader, UserRecord } from './permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The super administrator that the first start makes, and what binds them to their role. */
+/** The super administrator that the first start creates. */
 export const administrator = 'admin';
 const bindingName = `${administrator}-${superRole}`;
 
@@ -26,18 +26,18 @@ export type AdministratorOptions = {
   readonly passwords: Pick<Passwords, 'verify' | 'turns'>;
   readonly uuid: () => string;
   readonly dataDir: string;
-  /** `ADMIN_PASSWORD`: counts at the first start only. */
+  /** `ADMIN_PASSWORD`: applies to the first start only. */
   readonly password: string | undefined;
 };
 
-/** What the operator is to read on standard error; none holds a password. */
+/** `notices`: printed to standard error for the operator; none contains a password. */
 export type AdministratorReport = { readonly created: boolean; readonly notices: readonly string[] };
 
 const platform: Subject = { kind: 'platform', part: 'administrator' };
 
 /**
- * Where nobody holds the super role, the user `admin` is made and bound to it (decision 7.7). Each step looks at what there
- * is, so a start that died between two of them is made good by the next, and of several nodes at once one makes each thing.
+ * If nobody holds the super role, creates the user `admin` and binds it to the role (decision 7.7). Each step checks
+ * the current state: the next start completes an interrupted one, and of several nodes only one creates each object.
  */
 export async function ensureAdministrator(options: AdministratorOptions): Promise<AdministratorReport> {
   const { permissions } = options;
@@ -47,7 +47,7 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
   return { created: made.created, notices: [...made.notices, ...bound] };
 }
 
-/** Whether anybody who can log in is a super administrator. */
+/** Whether a user that can log in is a super administrator. */
 export function isHeld(permissions: Pick<PermissionReader, 'holders'>): boolean {
   for (const holder of permissions.holders(superRole)) return holder.user !== '';
   return false;
@@ -92,8 +92,8 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
 }
 
 /**
- * The file is written before the user is: a password that counts can always be read. It goes again only when it is known not
- * to count; what the log could not tell may still land.
+ * Writes the file before the user, so that a valid password can always be read. The file is deleted only if the
+ * password is known to be invalid; an append with unknown outcome may still succeed.
  */
 async function withPassword(options: AdministratorOptions, use: (password: string) => Promise<WriteOutcome>): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
   const { dataDir, password } = options;
@@ -101,7 +101,7 @@ async function withPassword(options: AdministratorOptions, use: (password: strin
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // An attempt that was not answered may have landed, and be what the next one came upon: nobody else draws this password.
+  // An unanswered attempt may have been appended, and the retry then found its user: nobody else knows this password.
   const counts = outcome.ok || (password === undefined && await isPassword(options, chosen));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
@@ -136,7 +136,7 @@ function settled(outcome: WriteOutcome): void {
   if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
-/** Whole or not at all, and never readable by anybody else, not even for the moment of its making. */
+/** Written atomically, and never readable by other users, not even while it is created. */
 async function writePassword(path: string, password: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });

@@ -5,25 +5,25 @@ import { tokenKey } from './types/platform-types.ts';
 import { broken, membersAt } from './types/type-members.ts';
 
 /**
- * Bounds the tokens of one owner. One that is being made counts from its judgement on, so of many at once no more pass than
- * there is room for. Between nodes it is not exact: each adds what it makes before it hears of the others'.
+ * Limits the tokens of one owner. A token counts from its acceptance, before it is folded, so concurrent creates cannot
+ * exceed the limit. Across nodes the limit is approximate: a node counts another node's tokens once it has folded them.
  */
 export class TokenQuota {
   readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
-  /** By owner, the uids of tokens that are being made. */
+  /** By owner, the uids of accepted tokens that are not folded yet. */
   readonly #unsettled = new Map<string, Set<string>>();
 
   constructor(permissions: Pick<PermissionReader, 'tokensOf' | 'token'>) {
     this.#permissions = permissions;
   }
 
-  /** Undefined for what makes no token. */
+  /** Undefined for a change that creates no token. */
   judge({ type, before, after }: DecidedChange): Judged | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
-    // One that is in the tables and whose write has not ended yet counts once.
+    // A token that is folded, but whose write has not returned yet, counts once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax) return broken(after, [{ pointer: '', detail: full }]);
     const { uid } = after.metadata;

@@ -20,8 +20,8 @@ export type TokenUseDependencies = {
 const subject: Subject = { kind: 'platform', part: 'tokens' };
 
 /**
- * Notes in a token's status when it was last used. Nobody waits for it, and a failure is only told: the next use notes it
- * anew. What was noted less than a minute ago, before a restart too, stands.
+ * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
+ * records it again. A use within a minute of the recorded one writes nothing, across restarts too.
  */
 export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }: TokenUseDependencies): (name: string) => void {
   const note = async (name: string): Promise<void> => {
@@ -36,12 +36,12 @@ export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }
   return (name) => { note(name).catch(onError); };
 }
 
-/** The token is gone, or the disk is nearly full, which the server reports itself. */
+/** The token was deleted, or the disk is nearly full, which the server reports elsewhere. */
 function isExpected(reason: RejectionReason): boolean {
   return reason === 'not-found' || reason === 'insufficient-storage';
 }
 
-/** Epoch milliseconds; long ago where none is noted. */
+/** Epoch milliseconds; -Infinity when no use is recorded. */
 function lastUse(bytes: Uint8Array): number {
   const status = storedObject(bytes)['status'];
   const at = typeof status === 'object' && status !== null && 'lastUsedAt' in status && typeof status.lastUsedAt === 'string' ? Date.parse(status.lastUsedAt) : NaN;

@@ -13,7 +13,7 @@ import { bindFields } from '../resource/order.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { storedObject } from '../resource/shown-object.ts';
 
-/** What replacing a user's bindings needs. `type` is RoleBinding. */
+/** The ports that replacing a user's bindings needs. `type` is RoleBinding. */
 export type BindingPorts = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
@@ -31,9 +31,9 @@ type Step = { readonly verb: Verb; readonly command: Command };
 const done: BindingsReplaced = { ok: true };
 
 /**
- * Binds a user to exactly these roles. Everything is checked before the first write; what is missing is made before what is
- * superfluous goes, so the user is never without what they keep. Refused half way, what was made is taken back as long as
- * nothing has gone yet. When others change the same bindings meanwhile, it is planned anew.
+ * Binds a user to exactly these roles. Checks everything before the first write. Creates bindings before it deletes
+ * any, so the user never loses a role that they keep. If a write is refused before the first deletion, the created
+ * bindings are deleted again. If other writers change the same bindings meanwhile, it plans again.
  */
 export async function replaceBindings(user: string, roles: readonly string[], { ports, context }: { readonly ports: BindingPorts; readonly context: WriteContext }): Promise<BindingsReplaced> {
   const replacement = new Replacement(user, ports, context);
@@ -46,7 +46,7 @@ export async function replaceBindings(user: string, roles: readonly string[], { 
   return outcome;
 }
 
-/** The bindings are no longer those that were planned with. */
+/** The bindings have changed since they were read. */
 function hasMoved({ reason }: Rejection): boolean {
   return reason === 'stale-version' || reason === 'not-found' || reason === 'already-exists';
 }
@@ -55,7 +55,7 @@ class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
   readonly #context: WriteContext;
-  /** What was made here, while nothing has been removed yet. */
+  /** The bindings created so far; empty once one was removed. */
   #made: { readonly name: string; readonly uid: string }[] = [];
 
   constructor(user: string, ports: BindingPorts, context: WriteContext) {
@@ -93,11 +93,14 @@ class Replacement {
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
     const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
-    // Each step was counted when it was tried: a limit must not end it half way.
+    // The dry run has counted each step already: a rate limit must not stop the writes half way.
     return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
-  /** Removals that need rights of their own, as they leave a binding to others, come before those that may take rights away. */
+  /**
+   * Updates, which leave a binding to other users and need rights of their own, come before deletions, which may remove
+   * the writer's rights.
+   */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly Step[] {
     const bound = new Set(bindings.map(({ role }) => role));
     const wanted = new Set(roles);
@@ -109,7 +112,9 @@ class Replacement {
     ];
   }
 
-  /** Those that name the user and are not going away already: a write to one that changes meanwhile is refused. */
+  /**
+   * Bindings that name the user and are not marked for deletion. Preconditions refuse a write if one changes meanwhile.
+   */
   *#bindings(): Steps<readonly Binding[]> {
     const { reader, type } = this.#ports;
     const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [this.#user] }], type.indexes);
@@ -139,7 +144,7 @@ class Replacement {
     return { verb: 'create', command: { type: 'create', object } };
   }
 
-  /** The same every time, but where an object of that name has another meaning by now, or is still going away. */
+  /** Deterministic, unless an object of that name is a different binding or is still being deleted. */
   #freeName(role: string): string {
     const { reader, type } = this.#ports;
     let name = bindingName(this.#user, role, 0);
@@ -158,7 +163,7 @@ class Replacement {
 /** The multi-valued index of RoleBinding by its subjects' names. */
 const subjectsIndex = 'subjects.name';
 
-/** Readable, unambiguous, and a valid `metadata.name` whatever an identity provider calls its users. */
+/** A readable, unambiguous and valid `metadata.name`, whatever names the identity provider uses. */
 export function bindingName(user: string, role: string, attempt: number): string {
   const readable = `${user}-${role}`.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-').slice(0, readableLengthMax).replaceAll(/^-|-$/gu, '');
   const digest = createHash('sha256').update(JSON.stringify([user, role, attempt])).digest('hex').slice(0, 16);
@@ -167,7 +172,7 @@ export function bindingName(user: string, role: string, attempt: number): string
 
 const readableLengthMax = 200;
 
-/** Undefined for one that is marked for deletion: it binds nobody any more. */
+/** Undefined for a binding that is marked for deletion: it binds nobody any more. */
 function bindingOf(stored: StoredObject): Binding | undefined {
   const { metadata, ...members } = storedObject(stored.bytes);
   if (metadata.deletionTimestamp !== undefined) return undefined;
@@ -177,7 +182,7 @@ function bindingOf(stored: StoredObject): Binding | undefined {
   return { name: metadata.name, uid: metadata.uid, stored, role, subjects };
 }
 
-/** Parsed JSON, so all that is no array or scalar is an object of JSON. */
+/** The value is parsed JSON, so anything but arrays and scalars is a JSON object. */
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,8 +5,9 @@ import { roleNameOf, userNamesOf } from './types/role-binding-type.ts';
 import { membersAt } from './types/type-members.ts';
 
 /**
- * The users a change acts on: whose account it makes, changes or deletes, whose token or session it changes or deletes, and who
- * loses a role by it. To bind one more user acts on nobody; what it gives is judged as such.
+ * The users that a change affects: the user it creates, changes or deletes, the owner of the token or session it
+ * changes or deletes, and users that lose a role. Binding a further user affects nobody; the granted rules are checked
+ * instead.
  */
 export function usersActedOn({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;

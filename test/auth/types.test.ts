@@ -129,7 +129,7 @@ test('a role says whether its annotations could be read, and since when', async 
   const broken = role('r', [], { annotations: { 'rbac.authorization.svc.run/dependencies': '["a"', 'rbac.authorization.svc.run/ui-permissions': '7' } });
   const conditions = (decision: Decision): unknown => (objectOf(decision)['status'] as JsonObject)['conditions'];
   t.match(conditions(decided(broken)), [{ type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: /dependencies.*; .*ui-permissions/u, lastTransitionTime: now }]);
-  const valid = { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'its annotations could be read', lastTransitionTime: earlier };
+  const valid = { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'the annotations are well-formed', lastTransitionTime: earlier };
   const state = storedAs(stored({ ...role('r'), status: { conditions: [valid] } }));
   const same = decided({ ...role('r'), status: { conditions: [{ ...valid, status: 'False' }] } }, { state });
   t.equal(same.ok && same.event, undefined, 'what does not change keeps its time, so nothing is appended');

@@ -13,7 +13,7 @@ import { withoutOwners } from './without-owners.ts';
 
 export type PlatformType = { readonly declaration: TypeDeclaration<never>; readonly strategy: Strategy };
 
-/** The types that access control is made of, with what each asks of a write beside its schema. */
+/** The access control types, each with the checks that its schema cannot express. */
 export function platformTypes(domain: string): readonly PlatformType[] {
   return [
     { declaration: roleType, strategy: withoutOwners(roleStrategy(domain)) },
@@ -30,10 +30,10 @@ export const userKey = typeKeyOf(core.group, 'users');
 export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
 
-/** Their objects have no owners: references that old logs hold delete nothing and hold nothing back. */
+/** Objects of these types have no owners: references in old logs neither delete them nor block a deletion. */
 export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([roleKey, roleBindingKey, userKey, tokenKey, sessionKey]);
 
-/** The same, compiled by the very rules a plugin's types are compiled by. `version`: the platform's. */
+/** The same types, compiled by the rules for plugins' types. `version`: the platform's version. */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
     const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain, by: { version, source: 'platform' } });

@@ -9,7 +9,7 @@ type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name:
 
 const apiGroup = { const: '', description: 'The core group; filled in when left out.' } as const;
 
-/** Which users hold which role (seed 2.9). */
+/** Binds users to a role (seed 2.9). */
 export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
   ...core, kind: 'RoleBinding', singular: 'rolebinding', plural: 'rolebindings',
   schema: {
@@ -50,7 +50,7 @@ export const roleBindingStrategy: Strategy = {
   },
 };
 
-/** The role it is to. */
+/** The name of the bound role. */
 export function roleNameOf(binding: ResourceObject): string {
   const { name } = membersAt(binding, 'roleRef');
   return typeof name === 'string' ? name : '';

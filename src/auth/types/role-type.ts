@@ -8,14 +8,14 @@ import { isMembers } from '../../resource/schema-check.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
-/** Beside the verbs, as some are both: what a request without a resource may be matched by (decision 6.4). */
+/** HTTP methods that a non-resource rule may name beside verbs (decision 6.4). */
 const methods = ['head', 'options', 'post', 'put'] as const;
 
 function texts(items: Members): Members {
   return { type: 'array', maxItems: ruleEntriesMax, items: { type: 'string', ...items } };
 }
 
-/** A resource rule or a non-resource rule (seed 2.8): one with both is refused. */
+/** A resource rule or a non-resource rule (seed 2.8): a rule with both is refused. */
 const ruleSchema = {
   type: 'object',
   required: ['verbs'],
@@ -32,7 +32,7 @@ const ruleSchema = {
   else: { required: ['resources'], properties: { verbs: { items: { enum: verbs } } } },
 } as const;
 
-/** Roles (seed 2.7): rules at the top, not in a spec. */
+/** Roles (seed 2.7): the rules are at the top level, not in a spec. */
 export const roleType: TypeDeclaration<never> = {
   ...core, kind: 'Role', singular: 'role', plural: 'roles', statusSubresource: true,
   schema: {
@@ -60,15 +60,15 @@ export const roleType: TypeDeclaration<never> = {
 };
 
 /**
- * A role says of itself, as `Valid`, whether its annotations could be read: what could not counts as empty (decision 6.6). Whether
- * the roles that it names are there is `Complete`, which a reconciler says once one is missing.
+ * The role's status reports, as `Valid`, whether its annotations are well-formed; a malformed one counts as empty
+ * (decision 6.6). A reconciler sets `Complete` when a role that it names is missing.
  */
 export function roleStrategy(domain: string): Strategy {
   return {
     complete: ({ before, after, subject, now }) => {
       const condition = conditionOf(roleOf(after, domain));
       const stored = roleCondition(before, 'Valid');
-      // What is said of other roles is for the platform to say; what anybody else sends is ignored.
+      // Only the platform writes `Complete`; other writers' values are ignored.
       const complete = roleCondition(subject.kind === 'platform' ? after : before, 'Complete');
       const others = Object.keys(complete).length === 0 ? [] : [complete];
       const lastTransitionTime = stored['status'] === condition.status && typeof stored['lastTransitionTime'] === 'string' ? stored['lastTransitionTime'] : now;
@@ -78,11 +78,11 @@ export function roleStrategy(domain: string): Strategy {
 }
 
 function conditionOf({ malformed }: Role): { readonly type: 'Valid'; readonly status: 'True' | 'False'; readonly reason: string; readonly message: string } {
-  if (malformed.length === 0) return { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'its annotations could be read' };
+  if (malformed.length === 0) return { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'the annotations are well-formed' };
   return { type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: malformed.map(({ key, detail }) => `${key}: ${detail}`).join('; ') };
 }
 
-/** Of the role's status; empty when it does not say. */
+/** The condition of this type in the role's status; empty when absent. */
 export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
   const { conditions } = membersAt(role, 'status');
   return (Array.isArray(conditions) ? conditions.filter(isMembers) : []).find((condition) => condition['type'] === type) ?? {};

@@ -3,7 +3,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/plugin.ts';
 import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
-/** Log-ins that a cookie stands for (decision 7.4): known to every node, ended by deleting them. */
+/** Log-ins with a cookie (decision 7.4): every node knows them, and deleting one ends it. */
 export const sessionType: TypeDeclaration<never> = {
   ...core, kind: 'Session', singular: 'session', plural: 'sessions',
   schema: {
@@ -30,7 +30,7 @@ export const sessionType: TypeDeclaration<never> = {
   ],
 };
 
-/** Only logging in makes one, and nothing but its end ever changes it. */
+/** Only a log-in creates a session, and a session never changes. */
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
     if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are created by logging in: only the platform writes them');

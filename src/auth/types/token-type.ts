@@ -8,7 +8,7 @@ import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
 import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
-/** Personal access tokens (decision 7.2). The text is shown once, in the answer of the create. */
+/** Personal access tokens (decision 7.2). Only the response to the create contains the text. */
 export const tokenType: TypeDeclaration<never> = {
   ...core, kind: 'PersonalAccessToken', singular: 'personalaccesstoken', plural: 'personalaccesstokens',
   schema: {
@@ -58,13 +58,16 @@ function created({ after, subject, kept, now }: Completion): Completed {
   const owned = ownerOf(subject, { owner: spec['owner'], ownerUid: membersAt(after, 'status')['ownerUid'] });
   if (!owned.ok) return owned;
   const { expiresAt } = spec;
-  // Not "in the past": what cannot be read as a time would never come.
+  // Negated, so that an unparsable time (NaN) is refused as well.
   if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now))) return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
   const object = withStatus({ ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } }, defined({ ownerUid: owned.ownerUid }));
   return kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'pat' } } : { ok: true, object };
 }
 
-/** The platform says whose it is; people own what they make, and only with their own log-in: a stolen token begets no other. */
+/**
+ * The platform names the owner; a user owns the tokens they create, and only a log-in of their own may create one: a
+ * stolen token cannot create another.
+ */
 function ownerOf(subject: Subject, said: Owner): Refused | Owner & { readonly ok: true } {
   if (subject.kind === 'platform') return { ok: true, ...said };
   if (subject.kind !== 'user') return refuse('forbidden', 'a personal access token belongs to a user: only users create them');
@@ -91,7 +94,7 @@ function changesOfWhatIsFixed(stored: Members, spec: Members): readonly Violatio
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
-    // The server's own: whoever leaves it out does not change it.
+    // The server sets the owner: a write that omits it does not change it.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
   return Object.entries(isSame).filter(([, same]) => !same).map(([member]) => ({ pointer: `/spec/${member}`, detail: 'cannot be changed: create another token instead' }));
@@ -101,7 +104,7 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
 }
 
-/** The roles it is confined to; none when it has all of its owner's. */
+/** The roles that the token is limited to; empty when it has all roles of its owner. */
 export function tokenRolesOf(token: ResourceObject): readonly string[] {
   const { roles } = membersAt(token, 'spec');
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];

@@ -4,26 +4,26 @@ import type { ResourceObject } from '../../resource/object.ts';
 import type { Violation } from '../../resource/resource-type.ts';
 import { isMembers } from '../../resource/schema-check.ts';
 
-/** What the platform's own types have in common. They are of the core group, so no plugin can declare one of them. */
+/** Members shared by the platform's types. Their group is the core group, so no plugin can declare them. */
 export const core = { group: '', version: 'v1alpha1' } as const;
 
-/** `metadata.name` of some object. */
+/** The schema of an object's `metadata.name`. */
 export const nameSchema = { type: 'string', minLength: 1, maxLength: nameLengthMax, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$' } as const;
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A member that is an object; empty when it is missing. */
+/** A member that is an object; empty when it is absent. */
 export function membersAt(object: Members | undefined, member: string): Members {
   const value = object?.[member];
   return isMembers(value) ? value : {};
 }
 
-/** `members` without those that are undefined: JSON has none, and what is stored is compared with it. */
+/** `members` without undefined values: JSON has none, and the result is compared with stored JSON. */
 export function defined(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** The object with this status, or without one when it would be empty. */
+/** The object with this status; without a status when it would be empty. */
 export function withStatus({ status: _replaced, ...object }: ResourceObject, status: Members): ResourceObject {
   return Object.keys(status).length === 0 ? object : { ...object, status };
 }

@@ -6,7 +6,7 @@ import type { Metadata, ResourceObject } from '../../resource/object.ts';
 import { commonPasswordProblem } from '../common-passwords.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/** Users (decision 7.1). What they are called is `metadata.name`; a password is written and never read. */
+/** Users (decision 7.1), named by `metadata.name`. A password is write-only. */
 export const userType: TypeDeclaration<never> = {
   ...core, kind: 'User', singular: 'user', plural: 'users',
   schema: {
@@ -45,14 +45,17 @@ export const userType: TypeDeclaration<never> = {
 };
 
 /**
- * Keeps a marked user until nobody is bound by their name any more: whoever gets the name next must not get their roles.
- * The reconciler of bindings takes it away.
+ * Blocks the deletion of a user until no binding names them: a later user of that name must not inherit the roles. The
+ * bindings reconciler removes the finalizer.
  */
 export function bindingsFinalizer(domain: string): string {
   return `rbac.authorization.${domain}/bindings`;
 }
 
-/** The password is taken out before there is an event; the event names the revision at which its hash is kept. */
+/**
+ * The password is removed before the event is made; the event names the revision of the secret stream that holds the
+ * hash.
+ */
 export const userStrategy: Strategy = {
   heldBy: (domain) => [bindingsFinalizer(domain)],
   complete: (completion) => {
@@ -70,18 +73,18 @@ export const userStrategy: Strategy = {
   },
 };
 
-/** `kubectl apply` keeps a copy of all it was given, a password included. */
+/** `kubectl apply` stores a copy of its input in an annotation, passwords included. */
 function withoutCopy({ annotations = {}, ...metadata }: Metadata): Metadata {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _copy, ...kept } = annotations;
   return Object.keys(kept).length === 0 ? metadata : { ...metadata, annotations: kept };
 }
 
-/** `ADMIN_PASSWORD`: what an operator chose is theirs to answer for. */
+/** `ADMIN_PASSWORD`, which the operator chose, may be a common password. */
 function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }
 
-/** The platform's to write: what anybody else sends is ignored. */
+/** Only the platform writes the status; other writers' values are ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
   const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
   const isNowDisabled = before !== undefined && !isDisabled(before) && isDisabled(after);

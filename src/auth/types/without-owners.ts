@@ -3,8 +3,8 @@ import type { Strategy } from '../../command/strategy.ts';
 import { broken } from './type-members.ts';
 
 /**
- * The strategy of a type whose objects take no owner references, whoever writes: what they named would decide over accounts.
- * References that an object has from an old log may stay or go.
+ * The strategy of a type that takes no owner references from any writer: an owner would decide over accounts.
+ * References from an old log may stay or be removed.
  */
 export function withoutOwners(strategy: Strategy): Strategy {
   return {
