@@ -1,6 +1,6 @@
 import { streamNameBytesMax } from '../limits/log.ts';
-import { must } from '../base/unreachable.ts';
 import { LmdbCommits } from './lmdb-commits.ts';
+import { PendingAppends } from './lmdb-pending.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadPlan, ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
@@ -27,18 +27,6 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   return new LmdbLog(await store.openStore(options.dir), options.onFatal);
 }
 
-/** An answer that waits until everything through `position` is durable. */
-type Waiting = {
-  readonly position: number;
-  readonly outcome: AppendOutcome;
-  readonly resolve: (outcome: AppendOutcome) => void;
-  /** What this append adds; empty for an answer about an earlier one. */
-  readonly added: readonly RecordedEvent[];
-  readonly stream: StreamName;
-  /** The append before this one on the same stream that is not durable either. */
-  previous: Waiting | undefined;
-};
-
 class LmdbLog implements EventLog {
   readonly #store: LmdbStore;
   readonly #recent: RecentEvents;
@@ -48,10 +36,7 @@ class LmdbLog implements EventLog {
   #last: number;
   /** The last position on disk for good. Nothing after it is shown to anyone. */
   #durable: number;
-  /** In the order they were asked. */
-  #waiting: Waiting[] = [];
-  /** The newest append of each stream that is not durable: with the disk, it decides what an append may expect. */
-  readonly #newest = new Map<StreamName, Waiting>();
+  readonly #pending = new PendingAppends();
   readonly #commits: LmdbCommits;
   readonly #wakers = new Set<() => void>();
   #failure: Error | undefined;
@@ -100,8 +85,8 @@ class LmdbLog implements EventLog {
 
   /** Whether `revision` is the one the stream's next event will have. Point reads only: finding the head needs a cursor. */
   #endsBefore(stream: StreamName, revision: number): boolean {
-    const newest = this.#newest.get(stream);
-    if (newest !== undefined) return newest.added.at(-1)?.revision === revision - 1;
+    const pending = this.#pending.lastOf(stream);
+    if (pending !== undefined) return pending.revision === revision - 1;
     return !store.hasRevision(this.#store, stream, revision) && (revision === 0 || store.hasRevision(this.#store, stream, revision - 1));
   }
 
@@ -118,10 +103,7 @@ class LmdbLog implements EventLog {
     return new Promise((resolve) => {
       const position = this.#last + 1;
       this.#last += added.length;
-      const outcome = succeeded(must(added.at(-1), 'an append is not empty'));
-      const waiting: Waiting = { position: this.#last, outcome, resolve, added, stream, previous: this.#newest.get(stream) };
-      this.#newest.set(stream, waiting);
-      this.#waiting.push(waiting);
+      this.#pending.add(stream, added, resolve);
       this.#commits.add({ stream, position, revision: first, records });
     });
   }
@@ -129,29 +111,18 @@ class LmdbLog implements EventLog {
   /** Everything through `position` is on disk: one turn makes it visible to readers, answers writers and wakes subscribers. */
   #settle(position: number): void {
     this.#durable = position;
-    // Otherwise the next point read may still use a snapshot from before this commit, with `#newest` already forgotten.
+    // Otherwise the next point read may use a snapshot from before this commit, without the appends that were pending.
     this.#store.root.resetReadTxn();
     // What followers were woken for at the last commit, those who keep up have taken by now.
     this.#recent.trim(this.#followers);
-    let settled = 0;
-    for (const waiting of this.#waiting) {
-      if (waiting.position > position) break;
-      settled += 1;
-      for (const event of waiting.added) this.#recent.push(event);
-      waiting.previous = undefined;
-      if (this.#newest.get(waiting.stream) === waiting) this.#newest.delete(waiting.stream);
-      waiting.resolve(waiting.outcome);
-    }
-    this.#waiting.splice(0, settled);
+    this.#pending.settle(position, this.#recent);
     this.#wake();
   }
 
   #fail(reason: unknown, why: Promise<unknown>, onFatal: (error: Error) => void): void {
     const failure = new LogFailedError({ cause: reason });
     this.#failure = failure;
-    for (const { resolve } of this.#waiting) resolve({ ok: false, reason: 'unknown', cause: failure });
-    this.#waiting = [];
-    this.#newest.clear();
+    this.#pending.fail(failure);
     this.#wake();
     void why.then((cause) => {
       failure.cause = cause;
@@ -164,27 +135,21 @@ class LmdbLog implements EventLog {
     const standing = events.map((_, index) => this.#eventAt(stream, first + index));
     const repeated = events.every((event, index) => standing[index]?.id === event.id);
     const last = repeated ? standing.at(-1) : this.#lastEvent(stream);
-    const outcome: AppendOutcome = repeated && last !== undefined ? succeeded(last)
+    const outcome: AppendOutcome = repeated && last !== undefined
+      ? { ok: true, revision: last.revision, position: last.position }
       : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
     // What stands there is in flight itself. Were it lost in a crash, this answer would have been a lie.
-    return new Promise((resolve) => {
-      this.#waiting.push({ position, outcome, resolve, added: [], stream, previous: undefined });
-    });
+    return this.#pending.answerAfter(stream, position, outcome);
   }
 
   #eventAt(stream: StreamName, revision: number): RecordedEvent | undefined {
-    for (let waiting = this.#newest.get(stream); waiting !== undefined; waiting = waiting.previous) {
-      const found = waiting.added.find((event) => event.revision === revision);
-      if (found !== undefined) return found;
-    }
-    return store.readRevision(this.#store, stream, revision);
+    return this.#pending.eventAt(stream, revision) ?? store.readRevision(this.#store, stream, revision);
   }
 
   #lastEvent(stream: StreamName): RecordedEvent | undefined {
-    const newest = this.#newest.get(stream);
-    return newest === undefined ? store.readLastOfStream(this.#store, stream, this.#durable) : newest.added.at(-1);
+    return this.#pending.lastOf(stream) ?? store.readLastOfStream(this.#store, stream, this.#durable);
   }
 
   readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
@@ -270,10 +235,6 @@ function assertFits(stream: StreamName): void {
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
-}
-
-function succeeded(last: RecordedEvent): AppendOutcome {
-  return { ok: true, revision: last.revision, position: last.position };
 }
 
 function reading({ categories, signal, turn }: SubscribeOptions): Pick<ReadPlan, 'categories' | 'signal' | 'turn'> {
