@@ -1,28 +1,19 @@
-import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@eventstore/db-client';
-
 import { delay } from '../base/clock.ts';
-import type { Clock } from '../base/clock.ts';
-import type { LogDriver } from './eventstore-client.ts';
 import { askAgainMs } from './eventstore-contact.ts';
-import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
-import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax, logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
+import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax } from './eventstore-limits.ts';
 import { rawRecord, storedRecord, streamOf } from './eventstore-record.ts';
 import type { DriverRecord, StoredRecord } from './eventstore-record.ts';
+import { RetriedReads } from './eventstore-retried-reads.ts';
+import type { Resolved, RetryContext } from './eventstore-retried-reads.ts';
 import type { ServerTime } from './eventstore-time.ts';
 import { LogCorruptError, UnknownPositionError, logPosition, logStart } from './log.ts';
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from './log.ts';
 
-type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
-
-export type ReadContext = {
+export type ReadContext = RetryContext & {
   /** Of the names of this log's streams on the server. */
   readonly prefix: string;
-  readonly client: () => LogDriver;
-  readonly clock: Clock;
-  readonly contact: Contact;
   readonly time: ServerTime;
-  readonly closing: AbortSignal;
 };
 
 /** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
@@ -36,28 +27,24 @@ type Place = { readonly commit: bigint; readonly prepare: bigint };
 /** An event that was passed by, and what it says where it is ours. */
 type Passed = { readonly place: Place; readonly ours: LogEnd | undefined };
 
-type Asking<Event, Kept> = {
-  /** What is kept of an event, perhaps nothing. It does not throw. */
-  readonly keep: (event: Event) => Kept | undefined;
-  readonly failures?: 'failures too' | undefined;
-};
-
 const emptyLog: LogEnd = { position: logStart };
 
-/** Answers that end: each is one call of the driver, within a time limit, asked again a few times while the server is away. */
+/** Events of this log's streams, and of its end. */
 export class Reads {
   readonly #context: ReadContext;
+  readonly #retried: RetriedReads;
   /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
   #found: LogEnd = emptyLog;
   #scanned = -1n;
 
   constructor(context: ReadContext) {
     this.#context = context;
+    this.#retried = new RetriedReads(context);
   }
 
   async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
     if (limit <= 0) return [];
-    const records = await this.#ask((client) => (
+    const records = await this.#retried.read((client) => (
       client.readStream(this.#context.prefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
     const events = this.#ours(records);
     // The server itself takes old events off a lease's stream, and off no other.
@@ -74,7 +61,7 @@ export class Reads {
 
   /** With its time by the server's clock. */
   async lastCreated(stream: StreamName): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
-    const records = await this.#ask((client) => (
+    const records = await this.#retried.read((client) => (
       client.readStream(this.#context.prefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
     const [event] = this.#ours(records);
     const createdMs = records[0]?.event?.created.getTime() ?? 0;
@@ -115,9 +102,17 @@ export class Reads {
 
   /** Of other platforms' events, which may be large and many, nothing is kept. */
   async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
-    return this.#askEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
-      keep: ({ event }) => (event?.position === undefined ? undefined : { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) }),
+    return this.#retried.readEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
+      keep: ({ event }) => {
+        if (event?.position === undefined) return undefined;
+        return { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) };
+      },
     });
+  }
+
+  /** Repeats a read until the server answers it. */
+  async revive(): Promise<void> {
+    await this.#retried.revive();
   }
 
   /** The log is shorter than it was: what was found may stand there no more. */
@@ -130,15 +125,6 @@ export class Reads {
     if (end > this.#scanned) this.#scanned = end;
     if (position > this.#found.position) this.#found = { position, stream };
     return this.#found;
-  }
-
-  /** Asks whatever is quickest to answer until the server does: so what is said of it is true though nobody else asks. */
-  async revive(): Promise<void> {
-    const { clock, contact, closing } = this.#context;
-    for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
-      await delay(clock, askAgainMs(attempt), closing);
-      await this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 }), () => undefined).then(() => { contact.worked(); }, () => undefined);
-    }
   }
 
   /**
@@ -177,7 +163,7 @@ export class Reads {
 
   /** The event at a position, or the next one behind it, whose ever it is. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
-    const ask = (): Promise<readonly Resolved[]> => this.#ask((client) => (
+    const ask = (): Promise<readonly Resolved[]> => this.#retried.read((client) => (
       client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true })), 'failures too');
     try {
       return (await ask())[0]?.event;
@@ -198,34 +184,6 @@ export class Reads {
     }
   }
 
-  #ask<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
-    return this.#askEach(make, { keep: (event) => event, failures });
-  }
-
-  /** With `failures`, what the server itself failed at is thrown as it came; every other failure is told in our words. */
-  async #askEach<Event extends Resolved, Kept>(make: (client: LogDriver) => StreamingRead<Event>, { keep, failures }: Asking<Event, Kept>): Promise<readonly Kept[]> {
-    const { clock, contact, closing } = this.#context;
-    for (let attempt = 1; ; attempt += 1) {
-      this.#assertOpen();
-      try {
-        const answer = await this.#once(make, keep);
-        contact.worked();
-        return answer;
-      } catch (error) {
-        const fault = faultOf(error);
-        if (fault.kind === 'no-stream') {
-          contact.worked();
-          return [];
-        }
-        if (fault.kind === 'tombstone') throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
-        if (fault.kind === 'failed' && failures !== undefined) throw error;
-        this.#assertOpen(error);
-        if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
-        await delay(clock, askAgainMs(attempt), closing);
-      }
-    }
-  }
-
   #stored(record: DriverRecord): StoredRecord | undefined {
     const { prefix } = this.#context;
     return streamOf(prefix, record) === undefined ? undefined : storedRecord(prefix, rawRecord(record));
@@ -233,38 +191,6 @@ export class Reads {
 
   #ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
     return answer.flatMap(({ event }) => (event === undefined ? undefined : this.#stored(event)?.event) ?? []);
-  }
-
-  #assertOpen(cause?: unknown): void {
-    if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
-  }
-
-  #once<Event extends Resolved, Kept>(make: (client: LogDriver) => StreamingRead<Event>, keep: (event: Event) => Kept | undefined): Promise<readonly Kept[]> {
-    const { client, clock, closing } = this.#context;
-    return new Promise((resolve, reject) => {
-      const events: Kept[] = [];
-      const read = make(client());
-      const settle = (finish: () => void): void => {
-        timer.cancel();
-        closing.removeEventListener('abort', close);
-        finish();
-      };
-      const abandon = (reason: string): void => {
-        settle(() => { reject(new Error(reason)); });
-        // It answers nobody any more: a failure to cancel it is nobody's either.
-        void read.cancel().catch(() => undefined);
-        read.destroy();
-      };
-      const close = (): void => { abandon('the log was closed'); };
-      const timer = clock.after(logReplyMs, () => { abandon(`no answer within ${logReplyMs.toString()} ms`); });
-      closing.addEventListener('abort', close);
-      read.on('data', (event: Event) => {
-        const kept = keep(event);
-        if (kept !== undefined) events.push(kept);
-      });
-      read.on('end', () => { settle(() => { resolve(events); }); });
-      read.on('error', (error: Error) => { settle(() => { reject(error); }); });
-    });
   }
 }
 
