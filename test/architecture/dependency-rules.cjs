@@ -10,7 +10,7 @@ const pure = '^src/((base|resource|command|access|limits)/|eventstore-(url|prefi
 const ports = '^src/(log/(log|event-codec|founded-log)|read/[^/]+|auth/permission-reader|plugin/(plugin|endpoints|reconciler-mounts|door/[^/]+))\\.ts$';
 const registry = '^src/plugin/type-registry\\.ts$';
 /** `claims.ts` and `write/` are the parts of `execute.ts` that keep what many write at once right. */
-const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-cursor|log-copy-pipeline|log-copy-progress|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
+const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy|log-copy-[^/]+|log-epoch|log-survey)\\.ts$|plugin/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */
