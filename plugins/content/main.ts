@@ -7,9 +7,10 @@ import { ownPosts } from './own-posts.ts';
 import { post } from './post.ts';
 import { publicComments } from './public-comments.ts';
 import { publicPosts } from './public-posts.ts';
+import { refusingUnserved } from './unserved-parameters.ts';
 
 export default definePlugin(({ domain }) => ({
   types: [post(domain), comment(domain)],
-  controllers: [publicPosts(domain), publicComments(domain), ownPosts(domain), ownComments(domain), moderation(domain)],
+  controllers: [publicPosts(domain), publicComments(domain), ownPosts(domain), ownComments(domain), moderation(domain)].map(refusingUnserved),
   reconcilers: [keepPosts(domain)],
 }));

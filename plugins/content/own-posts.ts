@@ -41,7 +41,7 @@ async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call:
   // All visitors have one name: what one of them made would be everybody's.
   if (call.owner === visitor) throw new ClientError('a visitor has no posts', { reason: 'Forbidden', status: 403 });
   // What would change how a request is meant must not be passed over.
-  const odd = ['dryRun', 'limit', 'continue'].find((parameter) => query[parameter] !== undefined);
+  const odd = ['limit', 'continue'].find((parameter) => query[parameter] !== undefined);
   if (odd !== undefined) throw badRequest(`${odd} is not served here`);
   if (asksToWatch(query['watch'])) throw watchNotServed();
   return answer(call);

@@ -134,6 +134,34 @@ t.test('moderators look through what waits and say what it is', async (t) => {
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
 
+t.test('a dry run and a past state are refused on every route, however they are spelled, and nothing is written', async (t) => {
+  const plugin = await started(t);
+  const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
+  const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
+  t.equal((await answered(author, 'POST', `${own}/posts`, post)).status, 201);
+  t.equal((await answered(author, 'PUT', `${own}/posts/a/publish`)).status, 200);
+  const { body: { name } } = await answered(author, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
+  await plugin.settled();
+  const state = async (): Promise<unknown> => [await plugin.client.list(posts), (await plugin.client.list(comments)).items];
+  const before = await state();
+  const writes: readonly (readonly [string, string, unknown?])[] = [
+    ['POST', `${own}/posts`, { metadata: { name: 'b' }, spec: { title: 'B' } }], ['PUT', `${own}/posts/a`, { ...post, spec: { title: 'C' } }],
+    ['PATCH', `${own}/posts/a`, { spec: { title: 'C' } }], ['DELETE', `${own}/posts/a`], ['PUT', `${own}/posts/a/unpublish`],
+    ['POST', `${open}/posts/a/comments`, { text: 'Two.' }], ['DELETE', `${own}/comments/${String(name)}`],
+    ['PUT', `${console}/comments/${String(name)}/approve`],
+  ];
+  for (const [method, path, body] of writes) {
+    for (const query of ['dryRun=All', 'dryrun=All', 'DRY-RUN=All', 'dry_run=', 'at=1']) {
+      t.match(await answered(author, method, `${path}?${query}`, body), { status: 400, body: { reason: 'BadRequest' } }, `${method} ${path}?${query}`);
+    }
+  }
+  for (const path of [`${own}/posts`, `${own}/comments`, `${open}/posts`, `${open}/posts/a`, `${open}/posts/a/comments`, `${open}/tags`, `${console}/comments`, `${console}/counts`]) {
+    t.equal((await answered(author, 'GET', `${path}?At=1`)).status, 400, path);
+  }
+  await plugin.settled();
+  t.same(await state(), before);
+});
+
 t.test('a watch of one\'s own posts or comments is refused: a list would never go on', async (t) => {
   const author = await (await started(t)).as('ann', { roles: ['post-author'] });
   for (const plural of ['posts', 'comments']) {

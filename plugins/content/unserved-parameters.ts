@@ -1,0 +1,24 @@
+import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/plugin.ts';
+import { badRequest } from './refusals.ts';
+
+/** Parameters of the generated APIs that are not served here; ignored, each would answer something else than was asked for. */
+const unserved = new Map([['dryrun', 'dryRun'], ['at', 'at']]);
+
+/** The same routes, which refuse these parameters, however they are spelled (400): a dry run must not write. */
+export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
+  const routes = controller.routes?.map((route) => ({
+    ...route,
+    handler: (request: RouteRequest) => {
+      refuseUnserved(request.query);
+      return route.handler(request);
+    },
+  }));
+  return { ...controller, ...routes === undefined ? {} : { routes } };
+}
+
+function refuseUnserved(query: RouteRequest['query']): void {
+  for (const name of Object.keys(query)) {
+    const meant = unserved.get(name.toLowerCase().replaceAll(/[-_]/gu, ''));
+    if (meant !== undefined) throw badRequest(`${meant} is not served here`);
+  }
+}
