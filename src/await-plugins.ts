@@ -20,8 +20,10 @@ export type AwaitPluginsOptions = {
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
-  const starting = (): string => host.starting().join(', ');
-  readiness.waitFor('plugins', () => `plugins are starting: ${starting()}`);
+  readiness.waitFor('plugins', () => {
+    const starting = host.starting();
+    return starting.length === 0 ? 'plugins are starting' : `plugins are starting: ${starting.join(', ')}`;
+  });
   const told = clock.after(slowStepMs, () => { log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() }); });
   const over = new AbortController();
   const giveUp = (): void => { over.abort(); };
