@@ -20,7 +20,7 @@ export function isStillDecidedBy(declarations: DeclarationReader | undefined, ty
 
 function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
   const name = group === '' ? plural : `${plural}.${group}`;
-  const detail = `${name} is declared by ${told(last)}, and this server has ${told(here)}: it writes no ${plural} until it has what is declared, or leads and declares its own`;
+  const detail = `${name} is declared by ${told(last)}, and this server has ${told(here)}. It accepts no writes of ${plural} until both are the same`;
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true } };
 }
 
