@@ -1,11 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
  * Whether tables that are found can be trusted. They are written unflushed, so after an unclean end they are whole only
  * in the very file that was written, as long as the machine has not been started again, and as long as nobody writes them:
- * a copy of a file that is being written holds pages of different moments, and LMDB aborts the process over them. Closed
- * in order they are whole wherever they are copied to.
+ * a copy of a file that is being written holds pages of different moments, and LMDB aborts the process over them. So does
+ * one that is written over the file, which then ends with an earlier transaction than was committed last. Closed in order
+ * tables are whole wherever they are copied to.
  */
 
 const tablesFormat = 4;
@@ -19,23 +21,31 @@ type Use = {
   /** Closed in order since. */
   readonly clean: boolean;
   readonly boot: string;
+  /** The tables' file, and the mark's own: a mark that was written over this one names another. */
   readonly file: string;
+  readonly self: string;
   readonly process: Process;
 };
 
 export function isTrustworthy(dir: string): boolean {
   const use = readUse(dir);
   if (use?.format !== tablesFormat) return false;
-  return use.clean === true || (use.boot === bootId() && use.file === fileId(dir) && !isElsewhere(use.process));
+  if (use.clean === true) return true;
+  const tables = join(dir, tablesFile);
+  const isSameFile = use.boot === bootId() && use.file === fileId(tables) && use.self === fileId(join(dir, mark));
+  return isSameFile && !isElsewhere(use.process) && endsAsCommitted(tables);
 }
 
 /** The folder is this process's to write, or is whole. */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
   // A full disk leaves the mark as it was, and not an empty one that has the tables rebuilt.
   const next = join(dir, `${mark}.next`);
+  rmSync(next, { force: true });
+  writeFileSync(next, '', { mode: 0o600 });
   const own: Process = { pid: process.pid, started: startOf(process.pid) ?? '' };
-  const use: Use = { format: tablesFormat, clean, boot: bootId() ?? '', file: fileId(dir) ?? '', process: own };
-  writeFileSync(next, JSON.stringify(use), { flush: true, mode: 0o600 });
+  const [file, self] = [fileId(join(dir, tablesFile)) ?? '', fileId(next) ?? ''];
+  const use: Use = { format: tablesFormat, clean, boot: bootId() ?? '', file, self, process: own };
+  writeFileSync(next, JSON.stringify(use), { flush: true });
   renameSync(next, join(dir, mark));
 }
 
@@ -62,8 +72,8 @@ function bootId(): string | undefined {
 }
 
 /** A file that was moved keeps it, and none that was copied has it: numbers of files come again, their births do not. */
-function fileId(dir: string): string | undefined {
-  const { ino, birthtimeNs } = statSync(join(dir, tablesFile), { bigint: true, throwIfNoEntry: false }) ?? {};
+function fileId(path: string): string | undefined {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 

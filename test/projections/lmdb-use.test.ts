@@ -1,8 +1,9 @@
 /** Which tables are trusted: those of an unclean end where they lie, and copies of those that were closed in order. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import t, { type Test } from 'tap';
@@ -16,7 +17,10 @@ type Running = { readonly folder: string; readonly dir: string; readonly child: 
 /** Tables that another process has open and writes. */
 async function running(t: Test): Promise<Running> {
   const folder = t.testdir();
-  const dir = join(folder, 'tables');
+  return opened(t, { folder, dir: join(folder, 'tables') });
+}
+
+async function opened(t: Test, { folder, dir }: Omit<Running, 'child'>): Promise<Running> {
   const child = spawn(process.execPath, [childPath, dir], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.teardown(() => { child.kill('SIGKILL'); });
   await once(child.stdout, 'data');
@@ -87,5 +91,45 @@ t.test('tables of a killed process are not trusted after another boot: what was 
   const mark = join(tables.dir, 'use.json');
   const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
   writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
+  t.equal(await folded(tables.dir), undefined);
+});
+
+/** Resolves once the process has committed something that `copy` lacks. */
+async function writtenSince({ dir }: Running, copy: string): Promise<void> {
+  const before = readFileSync(join(copy, 'tables.mdb'));
+  while (readFileSync(join(dir, 'tables.mdb')).equals(before)) await turn();
+}
+
+/** Over the files that are there, as a backup is restored: they keep their numbers and their births. */
+function restored(from: string, dir: string, files: readonly string[]): void {
+  for (const file of files) {
+    const { ino } = statSync(join(dir, file));
+    copyFileSync(join(from, file), join(dir, file));
+    if (statSync(join(dir, file)).ino !== ino) throw new Error(`${file} is another file now`);
+  }
+}
+
+t.test('a copy that was made while the tables were written is not trusted in their place', async (t) => {
+  for (const files of [['tables.mdb'], ['tables.mdb', 'use.json'], ['use.json', 'tables.mdb', 'tables.mdb-lock']]) {
+    const tables = await running(t);
+    const copy = join(tables.folder, 'copy');
+    mkdirSync(copy);
+    copyFileSync(join(tables.dir, 'tables.mdb'), join(copy, 'tables.mdb'));
+    await writtenSince(tables, copy);
+    for (const file of ['tables.mdb-lock', 'use.json']) copyFileSync(join(tables.dir, file), join(copy, file));
+    await end(tables, 'killed');
+    restored(copy, tables.dir, files);
+    t.equal(await folded(tables.dir), undefined, files.join(', '));
+  }
+});
+
+t.test('a copy of an earlier life of the tables is not trusted in their place, whatever of it is restored', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'killed');
+  const copy = copied(tables, 'copy');
+  const again = await opened(t, tables);
+  await writtenSince(again, copy);
+  await end(again, 'killed');
+  restored(copy, tables.dir, ['tables.mdb', 'tables.mdb-lock', 'use.json']);
   t.equal(await folded(tables.dir), undefined);
 });
