@@ -15,7 +15,7 @@ const services = '^src/(auth/|watch/|write/|(execute|claims|write-rules|log-copy
 const ui = '^src/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */
 const harness = '^src/testing(-client)?\\.ts$';
-const root = '^src/(main|serve|server|event-loop-(?:watch|worker|limits)|log-commands|log-place|compose-(?:access|packages|plugins|reconcilers)|open-log|draw-suffix|follow-log|listen|patient-execute|readiness|testing|testing-client)\\.ts$';
+const root = '^src/(server/[^/]+|main|serve|server|event-loop-(?:watch|worker|limits)|log-commands|log-place|open-log|draw-suffix|follow-log|listen|patient-execute|readiness|testing|testing-client)\\.ts$';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
