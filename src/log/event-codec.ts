@@ -1,4 +1,4 @@
-import { LogCorruptError, NewerEventError, type ProposedEvent, type RecordedEvent } from './log.ts';
+import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
 import type { IndexEntry } from '../resource/index-entry.ts';
 import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
@@ -20,6 +20,8 @@ export type DecodedEvent = {
   /** The time it was stamped with, where this process did it. */
   readonly time: string | undefined;
 };
+
+type Located = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
 
 export type KnownEntry = { readonly fingerprint: string; readonly entry: IndexEntry };
 
@@ -79,9 +81,10 @@ export function stampOf(recorded: RecordedEvent): string {
 }
 
 const comma = 0x2c;
+const brace = 0x7d;
 
 /** The answer's JSON: the event's object with `metadata.resourceVersion` spliced in, written at `offset` of `target(length)`. */
-export function answerBytes(decoded: DecodedEvent, data: Uint8Array, resourceVersion: string): Buffer {
+export function answerBytes(decoded: Located, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;
   const end = data.length - 1;
   const answer = Buffer.allocUnsafe(end - decoded.objectStart + member.length);
@@ -90,6 +93,26 @@ export function answerBytes(decoded: DecodedEvent, data: Uint8Array, resourceVer
   answer.write(member, head, 'latin1');
   answer.set(data.subarray(decoded.spliceAt, end), head + member.length);
   return answer;
+}
+
+const valuesOpening = Buffer.from('{"values":');
+
+/**
+ * The answer's JSON of the object an event holds, at the position of this event or another: cut out without parsing,
+ * as those who read the log from its start would parse all of it. Undefined where it holds none.
+ */
+export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
+  const data = buffer(recorded.data);
+  const known = (data as Written)[written] ?? cut(recorded, data) ?? decodeEvent(recorded);
+  return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
+}
+
+/** Undefined for what an object event of this version does not look like: parsing it says what it is. */
+function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
+  if (!Object.hasOwn(isObjects, type) || !isObjects[type as Event['type']]) return undefined;
+  if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
+  const place = placeIn(data);
+  return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace ? place : undefined;
 }
 
 function dataText(event: Event): string {
@@ -105,8 +128,12 @@ const unwritten = { indexed: undefined, time: undefined };
 
 function located(event: Event, data: Buffer, { indexed, time }: Pick<DecodedEvent, 'indexed' | 'time'>): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, indexed, time };
+  return { event, ...placeIn(data), indexed, time };
+}
+
+function placeIn(data: Buffer): Located {
   const objectStart = data.indexOf(separator) + separator.length;
-  return { event, objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length, indexed, time };
+  return { objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
 }
 
 const isObjects: Readonly<Record<Event['type'], boolean>> = {

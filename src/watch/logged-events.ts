@@ -1,5 +1,5 @@
 import { watchRememberedStreamsMax } from '../limits/watches.ts';
-import { answerBytes, decodeEvent, isObjectEvent } from '../log/event-codec.ts';
+import { decodeEvent, isObjectEvent, objectAnswer } from '../log/event-codec.ts';
 import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
 import { entryOfFact } from '../resource/index-definition.ts';
 import { matches } from '../resource/match.ts';
@@ -37,7 +37,7 @@ export class LoggedEvents {
   }
 
   #plain(recorded: RecordedEvent): WatchEvent | undefined {
-    const object = answerOf(recorded, recorded);
+    const object = objectAnswer(recorded, recorded.position);
     return object === undefined ? undefined : { type: plainType(recorded), object, position: recorded.position };
   }
 
@@ -47,13 +47,13 @@ export class LoggedEvents {
     const type = transition(was, is);
     if (type === undefined) return undefined;
     if (type === 'DELETED' && recorded.type !== 'ObjectDeleted') return this.#left(recorded);
-    const object = answerOf(recorded, recorded);
+    const object = objectAnswer(recorded, recorded.position);
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
   /** The object as it was before it ceased to be selected, at the position of the change. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
-    const object = answerOf(await this.#previous(recorded), recorded);
+    const object = objectAnswer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
   }
 
@@ -94,10 +94,4 @@ function isFirst(recorded: RecordedEvent): boolean {
 function plainType(recorded: RecordedEvent): 'ADDED' | 'MODIFIED' | 'DELETED' {
   if (recorded.type === 'ObjectDeleted') return 'DELETED';
   return isFirst(recorded) ? 'ADDED' : 'MODIFIED';
-}
-
-/** The answer after one event, at another's position; undefined when it holds no object. */
-function answerOf(recorded: RecordedEvent, at: RecordedEvent): Uint8Array | undefined {
-  const decoded = decodeEvent(recorded);
-  return decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, at.position.toString());
 }
