@@ -4,7 +4,7 @@ import { Turns } from '../src/base/turns.ts';
 import { must } from '../src/base/unreachable.ts';
 import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, listTurnMs, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
 import type { LogPosition } from '../src/log/log.ts';
-import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList } from '../src/read/objects.ts';
+import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList, type Wanted } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import type { Choice, QueryResult } from './index-choice.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
@@ -51,11 +51,11 @@ export class ListPages {
   }
 
   /** Objects one by one, in batches, exactly as they are now however long choosing and reading takes. */
-  async objects({ type, choice, position }: Listing): Promise<ListedObjects> {
+  async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
     let snapshot: Snapshot | undefined;
     try {
       snapshot = this.#hold(this.#tables.snapshot());
-      const { names } = await this.#chosen(choice);
+      const { names } = await this.#chosen(choice, signal);
       const batches = this.#readSlices({ type, names, snapshot }, (rows) => rows.map((row) => row.subarray(answerStart(row))));
       return { position, total: names.length, batches };
     } catch (error) {
@@ -65,15 +65,15 @@ export class ListPages {
     }
   }
 
-  async names(choice: Choice): Promise<readonly string[]> {
+  async names(choice: Choice, signal?: Wanted): Promise<readonly string[]> {
     try {
-      return (await this.#chosen(choice)).names;
+      return (await this.#chosen(choice, signal)).names;
     } finally {
       choice.close();
     }
   }
 
-  async #rest({ type, choice, position }: Listing, taken: Snapshot, signal: AbortSignal | undefined): Promise<ListPage> {
+  async #rest({ type, choice, position }: Listing, taken: Snapshot, signal: Wanted | undefined): Promise<ListPage> {
     let snapshot = taken;
     try {
       snapshot = this.#hold(taken);
@@ -89,12 +89,12 @@ export class ListPages {
     }
   }
 
-  async #chosen(choice: Choice, signal?: AbortSignal): Promise<QueryResult> {
+  async #chosen(choice: Choice, signal?: Wanted): Promise<QueryResult> {
     for (;;) {
-      const result = choice.advance(new Slices(this.#clock));
-      if (result !== undefined) return result;
       await this.#turns.next();
       signal?.throwIfAborted();
+      const result = choice.advance(new Slices(this.#clock));
+      if (result !== undefined) return result;
     }
   }
 

@@ -5,7 +5,7 @@ import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
-import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, LongList, ObjectReader, StoredObject, StreamHead } from '../src/read/objects.ts';
+import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, LongList, ObjectReader, StoredObject, StreamHead, Wanted } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
 import type { ListQuery, OrderPlace, Selection } from '../src/resource/list-query.ts';
@@ -138,8 +138,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#pages.page(this.#listing(type, query));
   }
 
-  async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
-    return this.#pages.names(this.#listing(type, { selection, sort: [], window: { kind: 'all' } }).choice);
+  async names(type: TypeKey, selection: Selection, signal?: Wanted): Promise<readonly string[]> {
+    return this.#pages.names(this.#listing(type, { selection, sort: [], window: { kind: 'all' } }).choice, signal);
   }
 
   *pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
@@ -151,8 +151,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     } while (after !== undefined);
   }
 
-  async objects(type: TypeKey, query: ListQuery): Promise<ListedObjects> {
-    return this.#pages.objects(this.#listing(type, query));
+  async objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects> {
+    return this.#pages.objects(this.#listing(type, query), signal);
   }
 
   /** Names of a type's objects in order, whether or not its indexes are built or it is registered at all. */

@@ -1,15 +1,17 @@
 import type { Clock } from './clock.ts';
-import { Fifo } from './fifo.ts';
+import { TurnQueue } from './turn-queue.ts';
 
 /**
  * Divides each turn of the event loop among long-running readers: one after the other, in order of request, until the
- * turn's time is used up. A reader that needs more time queues again behind the others.
+ * turn's time is used up. A reader that needs more time queues again behind the others. Accounts take turns.
  */
 export class Turns {
   readonly #clock: Clock;
   readonly #turnMs: number;
-  readonly #waiting = new Fifo<() => void>();
+  readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
+  /** When this turn's time for newcomers is used up; undefined in a turn that has had none. */
+  #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
     this.#clock = clock;
@@ -17,23 +19,37 @@ export class Turns {
   }
 
   /** Resolves when the caller may work, until its next actual wait. */
-  next(): Promise<void> {
+  next(account = ''): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting.add(account, resolve);
       if (!this.#isRunning) void this.#run();
     });
   }
 
+  /** For work that is mostly short: undefined if it may begin at once, because nobody waits and this turn has time left for it. */
+  soon(account: string): Promise<void> | undefined {
+    return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);
+  }
+
+  #hasTime(): boolean {
+    const now = this.#clock.monotonic();
+    if (this.#endsAt === undefined) {
+      this.#endsAt = now + this.#turnMs;
+      setImmediate(() => { this.#endsAt = undefined; });
+    }
+    return now < this.#endsAt;
+  }
+
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.size > 0) {
       await new Promise((resolve) => { setImmediate(resolve); });
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
-        this.#waiting.shift()?.();
+        this.#waiting.take()?.();
         // A tick runs after all pending promise callbacks: the resumed reader has done its work by then.
         await new Promise<void>((resolve) => { process.nextTick(resolve); });
-      } while (this.#waiting.length > 0 && this.#clock.monotonic() < endsAt);
+      } while (this.#waiting.size > 0 && this.#clock.monotonic() < endsAt);
     }
     this.#isRunning = false;
   }

@@ -46,6 +46,7 @@ export class Collections {
     const stale = (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader))
       ?? await staleness(request.freshness, exchange, reader);
     if (stale !== undefined) return stale;
+    if (!await this.#mayBegin(exchange)) return taken;
     // Many who ask the same at once share what the first of them has read meanwhile.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
@@ -61,11 +62,21 @@ export class Collections {
     return this.#inTurn(exchange, type, request);
   }
 
+  /** Resolves in a turn that has time for it: false where the client left meanwhile. */
+  async #mayBegin(exchange: Exchange): Promise<boolean> {
+    const turn = this.#ports.reader.snapshots.turn(readerOf(exchange));
+    if (turn === undefined) return true;
+    await turn;
+    return !exchange.res.closed;
+  }
+
   /** The state has moved on by the time there is a place. */
   async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
-    return place === undefined ? refusal(tooManyReading) : this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
+    if (place === undefined) return refusal(tooManyReading);
+    await reader.snapshots.turn(readerOf(exchange));
+    return this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
   }
 
   async #placed({ exchange, request, place }: Placed, list: () => ListPage | LongList): Promise<Answer> {

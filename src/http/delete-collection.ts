@@ -6,10 +6,10 @@ import type { Propagation } from '../command/propagation.ts';
 import type { Selection } from '../resource/list-query.ts';
 import type { ResourceType } from '../resource/resource-type.ts';
 import { storedObject } from '../resource/shown-object.ts';
-import { bytesAnswer, refusal, type Answer } from './answer.ts';
+import { bytesAnswer, refusal, taken, type Answer } from './answer.ts';
 import { decodeSelection } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
-import type { Exchange } from './exchange.ts';
+import { goneSignal, type Exchange } from './exchange.ts';
 import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from './problem.ts';
 
@@ -30,19 +30,25 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   if (!context.ok) return refusal(context.problem);
   const { preconditions, dryRun, propagation } = options.value;
   if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
-  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value);
+  const gone = goneSignal(exchange.res);
+  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value, gone);
   let first: IteratorResult<Batch>;
   try {
     first = await batches.next();
   } catch (error) {
-    if (error instanceof RefusedDeletion) return refusal(error.problem);
-    throw error;
+    return unfinished(error, gone);
   }
   const chunks = envelope(type, ports, joined(first, batches));
   if (first.done !== true && first.value.more) return { kind: 'stream', chunks };
   const whole: Uint8Array[] = [];
   for await (const chunk of chunks) whole.push(chunk);
   return bytesAnswer(Buffer.concat(whole));
+}
+
+function unfinished(error: unknown, gone: AbortSignal): Answer {
+  if (error instanceof RefusedDeletion) return refusal(error.problem);
+  if (gone.aborted) return taken;
+  throw error;
 }
 
 /** The answers of the objects marked together. `left`: how many are not marked, as the caller's limits end it here. */
@@ -75,9 +81,12 @@ class Sweep {
     this.#propagation = propagation;
   }
 
-  /** What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. */
-  async *run(selection: Selection): AsyncGenerator<Batch, undefined> {
-    const names = await this.#ports.reader.names(this.#type.key, selection);
+  /**
+   * What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. Nothing is
+   * marked for a client that leaves while it is chosen.
+   */
+  async *run(selection: Selection, signal: AbortSignal): AsyncGenerator<Batch, undefined> {
+    const names = await this.#ports.reader.names(this.#type.key, selection, signal);
     let done = 0;
     for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
       const end = start + deleteCollectionBatchObjectsMax;

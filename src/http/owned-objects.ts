@@ -3,7 +3,7 @@ import type { Command, WriteContext, WriteOutcome } from '../command/command.ts'
 import { invalid, notFound } from '../command/refuse.ts';
 import type { Execute } from '../execute.ts';
 import { ownTextBytesMax } from '../limits/access.ts';
-import type { StoredObject } from '../read/objects.ts';
+import type { StoredObject, Wanted } from '../read/objects.ts';
 import type { TypeKey } from '../resource/index-entry.ts';
 import type { IndexRequirement, ListQuery, Selection } from '../resource/list-query.ts';
 import { bindFields } from '../resource/order.ts';
@@ -45,8 +45,8 @@ class OwnedReader implements ResourceReader {
     return this.#reader.list(type, { ...query, selection: this.#narrowed(query.selection) });
   }
 
-  async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
-    return this.#reader.names(type, this.#narrowed(selection));
+  async names(type: TypeKey, selection: Selection, signal?: Wanted): Promise<readonly string[]> {
+    return this.#reader.names(type, this.#narrowed(selection), signal);
   }
 
   position(): ReturnType<ResourceReader['position']> {

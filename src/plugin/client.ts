@@ -4,6 +4,7 @@ import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 import type { Execute } from '../execute.ts';
 import { clientListBytesMax } from '../limits/plugins.ts';
+import { clientOf } from '../read/client.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/list-query.ts';
 import type { JsonObject } from '../resource/object.ts';
@@ -86,6 +87,7 @@ class BoundClient {
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
     const type = this.#authorized(typeName, 'list', {});
+    await this.#dependencies.reader.snapshots.turn(clientOf(this.#binding.subject, ''));
     const listed = this.#dependencies.reader.list(type.key, this.#query(type, query));
     const { items, total, position } = 'rest' in listed ? await listed.rest() : listed;
     const slices: Buffer[] = [];

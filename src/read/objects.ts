@@ -50,13 +50,16 @@ export type ListPage = {
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
+/** Throws once nobody waits for what is being chosen any more. */
+export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
+
 /**
  * A list that takes longer than one turn to choose: it goes on in others, and its objects are those of the turn in which it
  * was begun, in their order and bytes of then. One of the two must be called.
  */
 export type LongList = {
-  /** Rejects with the signal's reason where that aborts first. */
-  rest(signal?: AbortSignal): Promise<ListPage>;
+  /** Rejects with what `signal` throws where that is first; so do `names` and `objects`. */
+  rest(signal?: Wanted): Promise<ListPage>;
   leave(): void;
 };
 
@@ -76,17 +79,17 @@ export type ObjectReader = {
   isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
-  /** Throws for a type whose indexes are not ready. */
+  /** Throws for a type whose indexes are not ready. To be called in a turn that has time for it (`snapshots.turn`). */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
   /** The names of all that match, in order, as they are in this turn. */
-  names(type: TypeKey, selection: ListQuery['selection']): Promise<readonly string[]>;
+  names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;
   /**
    * The same names page by page, each read when it is taken: other work may come between two. What changes meanwhile is
    * among them as it was or as it is. Throws where the type's indexes are dropped before the last page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
   /** The same objects one by one, exactly as they are at `position`, which is that of this turn: a watch's initial state. */
-  objects(type: TypeKey, query: ListQuery): Promise<ListedObjects>;
+  objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
    * The name of an object that has `key` in the index at `index`, as this node knows it: a hint (protocol, 1). None where the
    * indexes are not ready, or are another declaration's: the type was stopped or upgraded while the caller was at work.

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { Turns } from '../base/turns.ts';
 import {
-  snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersMax, snapshotWaitersPerUserMax, snapshotWaitMs,
+  listTurnMs, snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersMax, snapshotWaitersPerUserMax, snapshotWaitMs,
 } from '../limits/lists.ts';
 import { accountOf, type Client } from './client.ts';
 
@@ -23,9 +24,11 @@ const lookMs = 1_000;
 /**
  * Shares out snapshots among clients: so many for a user, for an address and in all. Others wait in turn; a client that has
  * its share keeps nobody else waiting. A reader that takes nothing for `snapshotStallMs` loses its place to them.
+ * Also the time of each turn in which lists are begun, most of which need no snapshot.
  */
 export class SnapshotPlaces {
   readonly #clock: Clock;
+  readonly #beginnings: Turns;
   readonly #held = new Set<Held>();
   /** Of each user and of each address, how many places they hold, and how many wait. */
   readonly #users = new Map<string, number>();
@@ -38,10 +41,16 @@ export class SnapshotPlaces {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#beginnings = new Turns(clock, listTurnMs);
   }
 
   get held(): number {
     return this.#held.size;
+  }
+
+  /** Undefined: a list may be begun now. Otherwise others have used this turn's time for it, and it may once this resolves. */
+  turn(client: Client): Promise<void> | undefined {
+    return this.#beginnings.soon(accountOf(client));
   }
 
   /** A place if there is one now. */

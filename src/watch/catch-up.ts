@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import { watchAheadWaitMs, watchCatchUpSliceBytes, watchCatchUpSliceMs, watchCatchUpUnreadBytesMax } from '../limits/watches.ts';
 import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
-import { SnapshotsExhaustedError, type ObjectReader } from '../read/objects.ts';
+import { SnapshotsExhaustedError, type ObjectReader, type Wanted } from '../read/objects.ts';
 import { join } from './audience.ts';
 import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
@@ -53,6 +53,11 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
+/** Caught where the watch that is over is seen to be closed. */
+class WatchOverError extends Error {
+  override readonly name = 'WatchOverError';
+}
+
 async function* answered(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<readonly RecordedEvent[]> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
@@ -81,6 +86,8 @@ export class Replay {
   #bytes = 0;
   /** When the slice began that is being made. */
   #begunAt: number;
+  /** Until the watch is over. */
+  readonly #wanted: Wanted = { throwIfAborted: () => { if (this.#isOver()) throw new WatchOverError(); } };
 
   constructor(watcher: Watcher, source: CatchUpSource) {
     this.#watcher = watcher;
@@ -106,7 +113,7 @@ export class Replay {
     const { plan } = this.#watcher;
     await this.#turn();
     if (this.#isOver()) return;
-    const { position, batches } = await this.#source.reader.objects(plan.type.key, initialQuery(plan));
+    const { position, batches } = await this.#source.reader.objects(plan.type.key, initialQuery(plan), this.#wanted);
     for await (const objects of batches) {
       for (const object of objects) this.#take({ type: 'ADDED', object, position: undefined });
       this.#flush(undefined);

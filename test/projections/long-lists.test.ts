@@ -1,9 +1,14 @@
 /** Lists that take several turns to choose: objects are written between two of them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type Test } from 'tap';
 
+import { visitor } from '../../src/command/subject.ts';
+import { clientOf } from '../../src/read/client.ts';
 import type { ListPage, LongList } from '../../src/read/objects.ts';
 import type { ListQuery } from '../../src/resource/list-query.ts';
 import { snapshotsMax } from '../../src/limits/lists.ts';
+import { WatchHub } from '../../src/watch/hub.ts';
+import { RecordingSink } from '../watch/recording-sink.ts';
 import { create, merge, remove, widgetType } from '../support/given.ts';
 import { Writing } from '../support/writing.ts';
 
@@ -102,4 +107,41 @@ test('a list that is left, or given up, holds nothing', async (t) => {
   await t.rejects(models.objects(widget.key, sorted), { name: 'SnapshotsExhaustedError' });
   for (const page of held) t.equal((await itemsOf(page)).length, objects);
   t.equal((await itemsOf(await longOf(models.list(widget.key, sorted)).rest())).length, objects);
+});
+
+test('an initial state, or a choice of names, that nobody waits for any more ends at its next turn and holds nothing', async (t) => {
+  const writing = await given(t);
+  const { models } = writing;
+  const left = new AbortController();
+  const looks = (): number => writing.clock.monotonic() / 100;
+  const chosen: Promise<unknown>[] = [models.objects(widget.key, sorted, left.signal), models.names(widget.key, everything, left.signal)];
+  const before = looks();
+  left.abort();
+  for (const choice of chosen) await t.rejects(choice, { name: 'AbortError' });
+  t.ok(looks() - before < 10, 'it is not gone on with');
+  for (let state = 0; state < snapshotsMax; state += 1) await t.rejects(models.objects(widget.key, sorted, left.signal), { name: 'AbortError' });
+  const { batches } = await models.objects(widget.key, sorted);
+  let length = 0;
+  for await (const batch of batches) length += batch.length;
+  t.equal(length, objects);
+});
+
+test('the choice of a watch that has left ends at its next turn', async (t) => {
+  const writing = await given(t);
+  const { models, log, clock } = writing;
+  const hub = new WatchHub({ feed: models, reader: models, log, clock, report: (error) => { t.fail(String(error)); } });
+  t.teardown(() => { hub.closeAll(); });
+  const labels = Array.from({ length: 64 }, () => ({ key: 'none', operator: 'absent' }) as const);
+  const sink = new RecordingSink();
+  const watcher = hub.open({
+    type: widget, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: { labels, fields: [] },
+    start: { kind: 'state', notBefore: undefined, marksEnd: false }, bookmarks: false, timeoutMs: undefined,
+  }, sink);
+  while (models.snapshots.held === 0) await nextTurn();
+  for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+  t.equal(models.snapshots.held, 1, 'it takes many turns to choose');
+  watcher.gone();
+  for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+  t.equal(models.snapshots.held, 0);
+  t.equal(sink.written.length, 0);
 });
