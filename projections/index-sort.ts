@@ -1,4 +1,5 @@
 import { inStrides, strideMax, type Steps } from '../src/base/steps.ts';
+import { blankKeys, radixSorted, type RadixKeys } from './radix-sort.ts';
 
 /**
  * Stable sorts of ordinals by key for loads. A comparison sort of a million distinct texts takes seconds, most of it cache
@@ -184,12 +185,11 @@ function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Step
   return shared;
 }
 
-type Packed = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
-type PackedTexts = Packed & { readonly width: number; readonly ended: (low: number) => boolean };
+type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
 
 /** The eight characters from `depth` on as two words; four where a character needs two bytes. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
-  const keys = blank(order);
+  const keys = blankKeys(order);
   const narrow = { isWhole: true };
   yield* inStrides(order.length, (from, to) => narrow.isWhole = packNarrow(texts, keys, { from, to, depth }));
   if (narrow.isWhole) return { ...keys, width: 8, ended: (word) => (word & 0xff) === 0 };
@@ -200,7 +200,7 @@ function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedT
 type Part = { readonly from: number; readonly to: number; readonly depth: number };
 
 /** Answers whether each character takes one byte. */
-function packNarrow({ textOf }: Texts, { high, low, order }: Packed, { from, to, depth }: Part): boolean {
+function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {
   for (let place = from; place < to; place++) {
     const text = textOf(order[place] ?? 0);
     let first = 0;
@@ -219,7 +219,7 @@ function packNarrow({ textOf }: Texts, { high, low, order }: Packed, { from, to,
   return true;
 }
 
-function packWide({ textOf }: Texts, { high, low, order }: Packed, { from, to, depth }: Part): void {
+function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): void {
   for (let place = from; place < to; place++) {
     const text = textOf(order[place] ?? 0);
     high[place] = unit(text, depth) << 16 | unit(text, depth + 1);
@@ -230,71 +230,4 @@ function packWide({ textOf }: Texts, { high, low, order }: Packed, { from, to, d
 /** 0 past the end. */
 function unit(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : 0;
-}
-
-/** One character. More bits mean fewer passes, each writing to more places at once than the cache has lines for. */
-const digitBits = 8;
-const digits = 1 << digitBits;
-
-/** By `high`, then `low`, least digit first; digits that are the same in all are passed over. */
-function* radixSorted(keys: Packed): Steps<Packed> {
-  let from = keys;
-  let to = blank(new Uint32Array(keys.order.length));
-  for (const word of ['low', 'high'] as const) {
-    for (let shift = 0; shift < 32; shift += digitBits) {
-      const starts = yield* digitStarts(from[word], shift);
-      if (starts === undefined) continue;
-      const [source, target] = [from, to];
-      yield* inStrides(source.order.length, (first, end) => {
-        scatter(source, { to: target, word, shift, starts, first, end });
-      });
-      // The caller's own arrays are only read.
-      to = source === keys ? blank(new Uint32Array(keys.order.length)) : source;
-      from = target;
-    }
-  }
-  return from;
-}
-
-function blank(order: Uint32Array): Packed {
-  return { high: new Uint32Array(order.length), low: new Uint32Array(order.length), order };
-}
-
-function* digitStarts(words: Uint32Array, shift: number): Steps<Uint32Array | undefined> {
-  const starts = new Uint32Array(digits);
-  yield* inStrides(words.length, (from, to) => {
-    for (let place = from; place < to; place++) {
-      const digit = (words[place] ?? 0) >>> shift & digits - 1;
-      starts[digit] = (starts[digit] ?? 0) + 1;
-    }
-  });
-  if (starts[(words[0] ?? 0) >>> shift & digits - 1] === words.length) return undefined;
-  let start = 0;
-  for (let digit = 0; digit < digits; digit++) {
-    const count = starts[digit] ?? 0;
-    starts[digit] = start;
-    start += count;
-  }
-  return starts;
-}
-
-type Pass = {
-  readonly to: Packed;
-  readonly word: 'high' | 'low';
-  readonly shift: number;
-  readonly starts: Uint32Array;
-  readonly first: number;
-  readonly end: number;
-};
-
-function scatter({ high, low, order }: Packed, { to, word, shift, starts, first, end }: Pass): void {
-  const words = word === 'high' ? high : low;
-  for (let place = first; place < end; place++) {
-    const digit = (words[place] ?? 0) >>> shift & digits - 1;
-    const at = starts[digit] ?? 0;
-    starts[digit] = at + 1;
-    to.high[at] = high[place] ?? 0;
-    to.low[at] = low[place] ?? 0;
-    to.order[at] = order[place] ?? 0;
-  }
 }

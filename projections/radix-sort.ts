@@ -1,0 +1,71 @@
+import { inStrides, type Steps } from '../src/base/steps.ts';
+
+/** Ordinals, and the key of each as two words of 32 bits, most significant first. */
+export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
+
+/** One character. More bits mean fewer passes, each writing to more places at once than the cache has lines for. */
+const digitBits = 8;
+const digits = 1 << digitBits;
+
+/** A stable sort by `high`, then `low`, least digit first; digits that are the same in all are passed over. */
+export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
+  let from = keys;
+  let to = blankKeys(new Uint32Array(keys.order.length));
+  for (const word of ['low', 'high'] as const) {
+    for (let shift = 0; shift < 32; shift += digitBits) {
+      const starts = yield* digitStarts(from[word], shift);
+      if (starts === undefined) continue;
+      const [source, target] = [from, to];
+      yield* inStrides(source.order.length, (first, end) => {
+        scatter(source, { to: target, word, shift, starts, first, end });
+      });
+      // The caller's own arrays are only read.
+      to = source === keys ? blankKeys(new Uint32Array(keys.order.length)) : source;
+      from = target;
+    }
+  }
+  return from;
+}
+
+export function blankKeys(order: Uint32Array): RadixKeys {
+  return { high: new Uint32Array(order.length), low: new Uint32Array(order.length), order };
+}
+
+function* digitStarts(words: Uint32Array, shift: number): Steps<Uint32Array | undefined> {
+  const starts = new Uint32Array(digits);
+  yield* inStrides(words.length, (from, to) => {
+    for (let place = from; place < to; place++) {
+      const digit = (words[place] ?? 0) >>> shift & digits - 1;
+      starts[digit] = (starts[digit] ?? 0) + 1;
+    }
+  });
+  if (starts[(words[0] ?? 0) >>> shift & digits - 1] === words.length) return undefined;
+  let start = 0;
+  for (let digit = 0; digit < digits; digit++) {
+    const count = starts[digit] ?? 0;
+    starts[digit] = start;
+    start += count;
+  }
+  return starts;
+}
+
+type Pass = {
+  readonly to: RadixKeys;
+  readonly word: 'high' | 'low';
+  readonly shift: number;
+  readonly starts: Uint32Array;
+  readonly first: number;
+  readonly end: number;
+};
+
+function scatter({ high, low, order }: RadixKeys, { to, word, shift, starts, first, end }: Pass): void {
+  const words = word === 'high' ? high : low;
+  for (let place = first; place < end; place++) {
+    const digit = (words[place] ?? 0) >>> shift & digits - 1;
+    const at = starts[digit] ?? 0;
+    starts[digit] = at + 1;
+    to.high[at] = high[place] ?? 0;
+    to.low[at] = low[place] ?? 0;
+    to.order[at] = order[place] ?? 0;
+  }
+}
