@@ -1,6 +1,5 @@
 import { Slices } from '../src/base/slices.ts';
-import { must } from '../src/base/unreachable.ts';
-import type { Clock, Timer } from '../src/base/clock.ts';
+import type { Clock } from '../src/base/clock.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
@@ -13,22 +12,26 @@ import type { ResourceType } from '../src/resource/resource-type.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
-import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
+import type { BuildProgress, Unindexed } from './index-build.ts';
 import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
 import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
+import { ObjectIndexes, type OnUnindexed } from './object-indexes.ts';
+import { PositionWaiters } from './position-waiters.ts';
 import type { Fold } from './runner.ts';
 import { storedOf } from './row.ts';
-import type { TypeIndex } from './type-index.ts';
 
-/** A type's indexes: being built beside the fold, or ready. */
-type Indexed = { readonly state: 'building'; readonly catchUp: IndexCatchUp } | { readonly state: 'ready'; readonly index: TypeIndex; readonly fingerprint: string };
-
-/** Objects accepted once of which an index has no value now, as its function fails on them: told, as lists by it leave them out. */
-export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
-
-type Waiter = { readonly position: LogPosition; readonly settle: (outcome: 'reached' | 'timeout' | 'aborted') => void };
+export type ObjectModelDependencies = {
+  readonly tables: LmdbTables;
+  /** Of the log that is folded; read once there is something to fold. */
+  readonly identity: () => LogIdentity;
+  readonly types: (key: TypeKey) => ResourceType | undefined;
+  readonly clock: Clock;
+  readonly onUnindexed?: OnUnindexed;
+  /** The latest time that an event may say and still count. */
+  readonly latestTime?: () => number;
+};
 
 /**
  * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one turn:
@@ -39,14 +42,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;
   readonly #clock: Clock;
-  readonly #onUnindexed: OnUnindexed | undefined;
   readonly snapshots: SnapshotPlaces;
   readonly #pages: ListPages;
-  /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
-  readonly #indexes = new Map<TypeKey, Indexed>();
+  readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
-  /** Each waits for a position beyond `#position`. */
-  #waiters: Waiter[] = [];
+  readonly #waiters: PositionWaiters;
   /** Of the last event folded: what the committed checkpoint says. */
   #position: LogPosition;
   /** Of all folded events: how many they are, and the latest time one is of. */
@@ -55,13 +55,13 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly declarations: Declarations;
   readonly level: Level;
 
-  /** `identity`: of the log that is folded; asked for once there is something to fold. */
-  constructor(dependencies: { readonly tables: LmdbTables; readonly identity: () => LogIdentity; readonly types: (key: TypeKey) => ResourceType | undefined; readonly clock: Clock; readonly onUnindexed?: OnUnindexed; /** The latest time that an event may say and still count. */ readonly latestTime?: () => number }) {
+  constructor(dependencies: ObjectModelDependencies) {
     this.#tables = dependencies.tables;
     this.#identity = dependencies.identity;
     this.#types = dependencies.types;
     this.#clock = dependencies.clock;
-    this.#onUnindexed = dependencies.onUnindexed;
+    this.#indexes = new ObjectIndexes(dependencies);
+    this.#waiters = new PositionWaiters(dependencies.clock);
     this.declarations = new Declarations(dependencies.tables);
     this.level = new Level(dependencies.tables);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
@@ -145,7 +145,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   *pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
     let after: OrderPlace | undefined;
     do {
-      const page = this.#ready(type).query({ ...query, window: { kind: 'after', limit: namePageObjectsMax, after } });
+      const page = this.#indexes.ready(type).query({ ...query, window: { kind: 'after', limit: namePageObjectsMax, after } });
       yield page.names;
       after = page.next;
     } while (after !== undefined);
@@ -161,29 +161,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
-    const indexed = this.#indexes.get(type.key);
-    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint ? indexed.index.has(index, key) : undefined;
+    return this.#indexes.holderOf(type, index, key);
   }
 
   async reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'> {
-    if (position <= this.#position) return 'reached';
-    const { signal } = options;
-    if (signal?.aborted === true) return 'aborted';
-    return new Promise((resolve) => {
-      const abort = (): void => { waiter.settle('aborted'); };
-      const timer: Timer = this.#clock.after(options.timeoutMs, () => { waiter.settle('timeout'); });
-      const waiter: Waiter = {
-        position,
-        settle: (outcome) => {
-          timer.cancel();
-          signal?.removeEventListener('abort', abort);
-          if (outcome !== 'reached') this.#waiters = this.#waiters.filter((other) => other !== waiter);
-          resolve(outcome);
-        },
-      };
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#waiters.push(waiter);
-    });
+    return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
   }
 
   subscribe(listener: (batch: ChangeBatch) => void): () => void {
@@ -218,7 +200,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     });
     const position = batch[folded - 1]?.position;
     if (position === undefined) return 0;
-    for (const change of changes) this.#index(change);
+    for (const change of changes) this.#indexes.apply(change);
     this.#position = position;
     this.#events += folded;
     this.#times.keep(times);
@@ -226,73 +208,25 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.declarations.keep(declarations);
     const published: ChangeBatch = { changes, position };
     for (const listener of this.#listeners) listener(published);
-    this.#settleWaiters();
+    this.#waiters.reached(position);
     return folded;
   }
 
-  /** Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them, with what they lack. */
-  async buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
-    const catchUp = new IndexCatchUp();
-    this.#indexes.set(type.key, { state: 'building', catchUp });
-    const unindexed: Unindexed = { count: 0 };
-    const isWanted = (): boolean => {
-      const building = this.#indexes.get(type.key);
-      return building?.state === 'building' && building.catchUp === catchUp;
-    };
-    const slices = new Slices(this.#clock);
-    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted, others: () => this.#indexed() });
-    if (index === undefined || !isWanted()) return unindexed;
-    while (!catchUp.applyTo(index, () => slices.isOver())) {
-      await slices.next();
-      if (!isWanted()) return unindexed;
-    }
-    if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // No event was folded since the last change was caught up with: that and switching over are this one turn.
-    this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
-    return unindexed;
+  /** Builds a type's indexes from its rows. Resolves once lists can use them, with what they lack. */
+  buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
+    return this.#indexes.build(type, onProgress);
   }
 
   dropIndexes(type: TypeKey): void {
-    this.#indexes.delete(type);
+    this.#indexes.drop(type);
   }
 
   /** Objects of a type whose indexes are ready; 0 before. */
   count(type: TypeKey): number {
-    const indexed = this.#indexes.get(type);
-    return indexed?.state === 'ready' ? indexed.index.size : 0;
-  }
-
-  #index(change: Change): void {
-    const indexed = this.#indexes.get(change.type);
-    if (indexed === undefined) return;
-    if (indexed.state === 'building') {
-      indexed.catchUp.note(change);
-      return;
-    }
-    if (change.after !== undefined) indexed.index.put(change.after);
-    else if (change.before !== undefined) indexed.index.remove(change.before);
-  }
-
-  /** Objects of types whose indexes are ready. */
-  #indexed(): number {
-    return [...this.#indexes.keys()].reduce((sum, key) => sum + this.count(key), 0);
+    return this.#indexes.count(type);
   }
 
   #listing(type: TypeKey, query: ListQuery): Listing {
-    return { type, choice: this.#ready(type).begin(query), position: this.#position };
-  }
-
-  #ready(type: TypeKey): TypeIndex {
-    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were asked for`);
-    if (indexed.state === 'building') throw new Error(`the indexes of ${type} are still being built`);
-    return indexed.index;
-  }
-
-  #settleWaiters(): void {
-    if (this.#waiters.length === 0) return;
-    const reached = this.#waiters.filter(({ position }) => position <= this.#position);
-    if (reached.length === 0) return;
-    this.#waiters = this.#waiters.filter(({ position }) => position > this.#position);
-    for (const waiter of reached) waiter.settle('reached');
+    return { type, choice: this.#indexes.ready(type).begin(query), position: this.#position };
   }
 }

@@ -1,0 +1,98 @@
+import type { Clock } from '../src/base/clock.ts';
+import { Slices } from '../src/base/slices.ts';
+import { must } from '../src/base/unreachable.ts';
+import type { Change } from '../src/read/objects.ts';
+import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
+import type { ResourceType } from '../src/resource/resource-type.ts';
+import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
+import type { LmdbTables } from './lmdb-tables.ts';
+import type { TypeIndex } from './type-index.ts';
+
+/** A type's indexes: being built beside the fold, or ready. */
+type Indexed =
+  | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
+  | { readonly state: 'ready'; readonly index: TypeIndex; readonly fingerprint: string };
+
+/** Reports accepted objects that lists by an index leave out, as the index's function fails on them. */
+export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
+
+type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
+
+/** The indexes of each type, built from its rows and kept equal to them by the fold. */
+export class ObjectIndexes {
+  readonly #tables: LmdbTables;
+  readonly #clock: Clock;
+  readonly #onUnindexed: OnUnindexed | undefined;
+  /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
+  readonly #indexes = new Map<TypeKey, Indexed>();
+
+  constructor({ tables, clock, onUnindexed }: Dependencies) {
+    this.#tables = tables;
+    this.#clock = clock;
+    this.#onUnindexed = onUnindexed;
+  }
+
+  /** @throws Error when the indexes of the type are not built. */
+  ready(type: TypeKey): TypeIndex {
+    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were asked for`);
+    if (indexed.state === 'building') throw new Error(`the indexes of ${type} are still being built`);
+    return indexed.index;
+  }
+
+  /** The name of the object that holds a unique value; undefined where none does, or no index of this type is ready. */
+  holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
+    const indexed = this.#indexes.get(type.key);
+    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint ? indexed.index.has(index, key) : undefined;
+  }
+
+  /**
+   * Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them, with
+   * what they lack.
+   */
+  async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
+    const catchUp = new IndexCatchUp();
+    this.#indexes.set(type.key, { state: 'building', catchUp });
+    const unindexed: Unindexed = { count: 0 };
+    const isWanted = (): boolean => {
+      const building = this.#indexes.get(type.key);
+      return building?.state === 'building' && building.catchUp === catchUp;
+    };
+    const slices = new Slices(this.#clock);
+    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted, others: () => this.#indexed() });
+    if (index === undefined || !isWanted()) return unindexed;
+    while (!catchUp.applyTo(index, () => slices.isOver())) {
+      await slices.next();
+      if (!isWanted()) return unindexed;
+    }
+    if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
+    // No event was folded since the last change was caught up with: that and switching over are this one turn.
+    this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
+    return unindexed;
+  }
+
+  drop(type: TypeKey): void {
+    this.#indexes.delete(type);
+  }
+
+  /** Objects of a type whose indexes are ready; 0 before. */
+  count(type: TypeKey): number {
+    const indexed = this.#indexes.get(type);
+    return indexed?.state === 'ready' ? indexed.index.size : 0;
+  }
+
+  apply(change: Change): void {
+    const indexed = this.#indexes.get(change.type);
+    if (indexed === undefined) return;
+    if (indexed.state === 'building') {
+      indexed.catchUp.note(change);
+      return;
+    }
+    if (change.after !== undefined) indexed.index.put(change.after);
+    else if (change.before !== undefined) indexed.index.remove(change.before);
+  }
+
+  /** Objects of types whose indexes are ready. */
+  #indexed(): number {
+    return [...this.#indexes.keys()].reduce((sum, key) => sum + this.count(key), 0);
+  }
+}
