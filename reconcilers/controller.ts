@@ -1,39 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay, type Clock } from '../src/base/clock.ts';
-import type { Measured, ReconcileBound } from './bound.ts';
+import { delay } from '../src/base/clock.ts';
+import type { Measured } from './bound.ts';
+import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
-import type { Leadership } from './lease.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from './reconcile-limits.ts';
 import { Step, type Term } from './step.ts';
 import { WorkQueue } from './work-queue.ts';
-
-/** Keys, read bit by bit: other work may come between two of them. Undefined is no key, and only lets other work in. */
-export type Keys = Iterable<string | undefined>;
-
-export type ControllerOptions = {
-  /** Of its metrics. */
-  readonly name: string;
-  readonly bound: ReconcileBound;
-  /** Whose share of the bound it has; the platform's without. */
-  readonly plugin?: string;
-  /** Steps at once. */
-  readonly concurrency: number;
-  readonly clock: Clock;
-  readonly leadership: Leadership;
-  /** Reads the world and takes one step. Its signal aborts when this node leads no more, when this stops, and at the time limit. */
-  readonly reconcile: (key: string, step: { readonly signal: AbortSignal }) => Promise<Outcome> | Outcome;
-  /** Every key there is. Keys that come and go meanwhile may be among them or not. */
-  readonly keys: () => Keys;
-  readonly timeLimitMs?: number;
-  /** A step has failed, for the how manieth time in a row, and is tried again; or `keys` has, with an empty key. */
-  readonly onError: (error: unknown, key: string, attempts: number) => void;
-  /** A step has passed its time limit and has not ended: its key is held until it does. */
-  readonly onStuck?: (key: string) => void;
-  /** A key that had failed, or was held past its time, is well again or let go. */
-  readonly onRecovered?: (key: string) => void;
-};
 
 /**
  * Takes one step for each key that is enqueued, while this node leads: one at a time for a key, several keys at once, those

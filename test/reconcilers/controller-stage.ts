@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
-import { Controller, type ControllerOptions } from '../../reconcilers/controller.ts';
+import { Controller } from '../../reconcilers/controller.ts';
+import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
 import type { Leadership } from '../../reconcilers/lease.ts';
 import { settled, type Outcome } from '../../reconcilers/outcome.ts';
 import { FakeClock } from '../support/fake-clock.ts';
