@@ -1,20 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { Slices } from '../src/base/slices.ts';
-import { inSlices, type Steps } from '../src/base/steps.ts';
-import { foregroundFinalizer, orphanFinalizer } from '../src/command/propagation.ts';
+import { inSlices } from '../src/base/steps.ts';
 import type { Change } from '../src/read/objects.ts';
-import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
-import { nameProblem } from '../src/resource/names.ts';
+import type { TypeKey } from '../src/resource/index-entry.ts';
 import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
-import { groupOf, isReferenceTo } from '../src/resource/owner-reference.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { storedObject } from '../src/resource/shown-object.ts';
 import { Controller } from './controller.ts';
-import { judgeDependent, type Dependent, type OwnerState, type Step } from './dependent-judgement.ts';
+import { judgeDependent, type OwnerState, type Step } from './dependent-judgement.ts';
 import { settled, type Outcome } from './outcome.ts';
-import { ownerConcurrencyMax, ownerCycleObjectsMax } from './platform-limits.ts';
-import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { OwnerGraph, type OwnerGraphDependencies } from './owner-graph.ts';
+import { ownerConcurrencyMax } from './platform-limits.ts';
+import { markedOf, namesOf, type PlatformDependencies } from './platform-reads.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
@@ -28,10 +26,7 @@ import { Referrers } from './referrers.ts';
  * stays; and a marked object gets no finalizer back. The one thing decided on absence is that a marked owner has no dependents
  * left: one that another node made a moment ago finds its owner gone later, as one made a moment after the owner went would.
  */
-export type OwnerReferencesDependencies = PlatformDependencies & {
-  readonly types: (key: TypeKey) => ResourceType | undefined;
-  /** Whatever its version: a type is known by group and kind. */
-  readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
+export type OwnerReferencesDependencies = PlatformDependencies & OwnerGraphDependencies & {
   /** Types whose objects have no owners, whatever they hold. */
   readonly withoutOwners: ReadonlySet<TypeKey>;
   /** Types whose indexes are ready. */
@@ -46,20 +41,20 @@ export class OwnerReferences {
   readonly #controller: Controller;
   readonly #writes: PlatformWrites;
   readonly #unsubscribe: () => void;
-  /** Objects that name owners, by `<type>/<name>`, and the owners' uids: as of the very state that the reader shows. */
+  /** As of the very state that the reader shows. */
   readonly #owned = new Referrers();
+  readonly #graph: OwnerGraph;
   /** Marked owners that wait for dependents, by uid: each change of a dependent is looked at for their sake. */
   readonly #waiting = new Map<string, string>();
   /** Keys of those with an owner of a type that was not registered when they were looked at. */
   #undecided = new Set<string>();
-  /** The owner looked at last: dependents of one owner mostly come together. */
-  #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
   #isOpen = false;
   #isStopped = false;
 
   constructor(dependencies: OwnerReferencesDependencies) {
     const { changes, bound, clock, leadership, onError } = dependencies;
     this.#dependencies = dependencies;
+    this.#graph = new OwnerGraph(this.#owned, dependencies);
     this.#writes = new PlatformWrites('owner-references', dependencies);
     this.#controller = new Controller({
       name: 'owner-references', bound, concurrency: ownerConcurrencyMax, clock, leadership, onError,
@@ -181,7 +176,7 @@ export class OwnerReferences {
   }
 
   async #reconcile(key: string): Promise<Outcome> {
-    const read = this.#read(key);
+    const read = this.#graph.read(key);
     if (read === undefined) return settled;
     const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;
     return this.#carryOut(key, read, await this.#judge(key, object));
@@ -192,8 +187,8 @@ export class OwnerReferences {
     const isKnown = this.#waiting.has(uid);
     // Before its dependents are looked at: what becomes of one of them meanwhile wakes it for another look.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
-    const stateOf = (owner: OwnerReference): OwnerState => this.#stateOf(owner);
-    const judging = judgeDependent({ object, stateOf, dependents: () => this.#dependentsOf(object) });
+    const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
+    const judging = judgeDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
     let step: Step | undefined;
     try {
       return step = await inSlices(judging, new Slices(this.#dependencies.clock));
@@ -217,73 +212,6 @@ export class OwnerReferences {
       case 'finish': return this.#writes.removeFinalizer(read, step.finalizer);
     }
   }
-
-  #read(key: string): Read | undefined {
-    const { reader, types } = this.#dependencies;
-    const slash = key.indexOf('/');
-    const type = types(typeKey(key.slice(0, slash)));
-    return type === undefined ? undefined : readObject(reader, type, key.slice(slash + 1));
-  }
-
-  #stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {
-    if (this.#owned.isGone(uid)) return 'gone';
-    const type = this.#dependencies.typeOfKind(groupOf(apiVersion), kind);
-    if (type === undefined) return 'unknown';
-    const owner = this.#owner(type, name);
-    if (owner?.metadata.uid !== uid) return 'gone';
-    const { deletionTimestamp, finalizers = [] } = owner.metadata;
-    if (deletionTimestamp === undefined) return 'living';
-    if (finalizers.includes(orphanFinalizer)) return 'orphaning';
-    return finalizers.includes(foregroundFinalizer) ? 'foreground' : 'living';
-  }
-
-  #owner(type: ResourceType, name: string): ResourceObject | undefined {
-    const stored = nameProblem(name) === undefined ? this.#dependencies.reader.get(type.key, name) : undefined;
-    if (stored === undefined) return undefined;
-    const key = `${type.key}/${name}`;
-    if (this.#lastOwner?.key !== key || this.#lastOwner.revision !== stored.revision) this.#lastOwner = { key, revision: stored.revision, object: storedObject(stored.bytes) };
-    return this.#lastOwner.object;
-  }
-
-  /**
-   * One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. One
-   * that has the owner's uid under another name is no dependent, and holds nothing back.
-   */
-  *#dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
-    const { uid } = owner.metadata;
-    for (const key of this.#owned.referrersOf(uid)) {
-      yield;
-      const dependent = this.#read(key)?.object;
-      if (dependent !== undefined && referencesTo(owner, dependent).length === 0) continue;
-      const blocks = dependent !== undefined && isBlocking(dependent, owner);
-      yield { blocks, isCaught: blocks && (yield* this.#waitsFor(key, dependent, uid)) };
-    }
-  }
-
-  /** Whether the object waits for its own blocking dependents, and through them for the one with this uid. */
-  *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
-    const met = new Map<string, ResourceObject>([[start, object]]);
-    // A map that grows while it is walked is walked to its new end.
-    for (const [, waiting] of met) {
-      const { metadata } = waiting;
-      if (metadata.uid === uid) return true;
-      if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true) continue;
-      for (const key of this.#owned.referrersOf(metadata.uid)) {
-        yield;
-        const dependent = met.has(key) || met.size >= ownerCycleObjectsMax ? undefined : this.#read(key)?.object;
-        if (dependent !== undefined && isBlocking(dependent, waiting)) met.set(key, dependent);
-      }
-    }
-    return false;
-  }
-}
-
-function referencesTo(owner: ResourceObject, { metadata: { ownerReferences = [] } }: ResourceObject): readonly OwnerReference[] {
-  return ownerReferences.filter((reference) => isReferenceTo(reference, owner));
-}
-
-function isBlocking(dependent: ResourceObject, owner: ResourceObject): boolean {
-  return referencesTo(owner, dependent).some(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
 }
 
 function withoutReferences(object: ResourceObject): ResourceObject {
