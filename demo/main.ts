@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { decodeConfig, readEnvironment } from '../src/config.ts';
+import { decodeConfig } from '../src/config.ts';
+import { readEnvironment } from '../src/environment.ts';
 import { Api } from './api.ts';
 import { Arrivals } from './arrivals.ts';
 import { readPosts } from './packages.ts';

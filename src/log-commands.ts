@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { CommandFailure } from './cli/failure.ts';
 import type { LogCommands, LogCopyWish, LogWish } from './cli/log-commands.ts';
 import type { Surroundings } from './cli/surroundings.ts';
-import { readEnvironment } from './config.ts';
+import { readEnvironment } from './environment.ts';
 import { StartError } from './base/start-error.ts';
 import { takeDataDir } from './data-dir.ts';
 import { resourceFailure } from './disk/resource-failure.ts';

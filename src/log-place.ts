@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { decodeConfig, type Config, type Environment } from './config.ts';
+import { decodeConfig, type Config } from './config.ts';
+import type { Environment } from './environment.ts';
 import { StartError } from './base/start-error.ts';
 import { eventStorePrefixDefault } from './eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from './eventstore-url.ts';

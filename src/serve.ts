@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 
 import { systemClock } from './base/clock.ts';
-import { decodeConfig, readEnvironment } from './config.ts';
+import { decodeConfig } from './config.ts';
+import { readEnvironment } from './environment.ts';
 import { StartError } from './base/start-error.ts';
 import type { Config } from './config.ts';
 import { EventLoopWatch } from './event-loop-watch.ts';

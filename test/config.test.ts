@@ -3,8 +3,9 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { decodeConfig, readEnvironment } from '../src/config.ts';
-import type { DecodedConfig, Environment } from '../src/config.ts';
+import { decodeConfig } from '../src/config.ts';
+import type { DecodedConfig } from '../src/config.ts';
+import { readEnvironment, type Environment } from '../src/environment.ts';
 
 const folder = '/srv/ledgerplane';
 

@@ -42,10 +42,10 @@ module.exports = {
     only('services-use-ports', services, pure, ports),
     only('log-adapters-stand-alone', '^src/log/', pure, ports),
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
-    only('config-reads-limits', '^src/config\\.ts$', pure),
+    only('config-reads-limits', '^src/(config|environment|settings|setting-problems)\\.ts$', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
     // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no more.
-  only('command-line-asks-over-http', '^src/cli/', '^src/config\\.ts$', '^src/(base|limits)/'),
+  only('command-line-asks-over-http', '^src/cli/', '^src/(config|environment)\\.ts$', '^src/(base|limits)/'),
   only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/execute\\.ts$'),
     only('plugins-see-one-door', '^plugins/', '^src/plugin/plugin\\.ts$'),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { decodeConfig, type Environment } from '../../src/config.ts';
+import { decodeConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/environment.ts';
 import { repository } from '../architecture/repository.ts';
 
 type Service = {
