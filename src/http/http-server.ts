@@ -13,7 +13,7 @@ import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import { App, type Authenticate } from './app.ts';
 import { Connections } from './connections.ts';
-import { fixedRoutes, type PlatformRoute } from './fixed-routes.ts';
+import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './generated.ts';
 import { resumeBehind } from './interlude.ts';
 import { MalformedRequests } from './malformed.ts';
@@ -21,7 +21,7 @@ import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import type { RequestMemory } from './request-memory.ts';
-import type { Route } from './route-table.ts';
+import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { SenderOf } from './sender.ts';
 import { responseOn } from './socket-response.ts';
@@ -65,15 +65,9 @@ export type HttpServer = {
 };
 
 export function createHttpServer(dependencies: HttpDependencies): HttpServer {
-  const { domain, clock, log, registry, reader, feed, execute, memory, senderOf, authenticate, authorize, pluginRoutes } = dependencies;
-  const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
+  const { domain, clock, log, pluginRoutes } = dependencies;
   const drawRequestId = requestIds();
-  const generated = new GeneratedApi(registry, { reader, execute }, feed);
-  const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
-  const app = new App({
-    domain, clock, log, memory, senderOf, refusals, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
-    hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
-  });
+  const { app, generated, fixed } = createApp(dependencies, drawRequestId);
   const connections = new Connections();
   const callback = (req: IncomingMessage, res: ServerResponse): void => {
     connections.begin(req, res);
@@ -83,20 +77,8 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     });
   };
   const guard = guardWith(dependencies);
+  const server = createNodeServer(callback, requestsOf({ app, connections, guard }));
   const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });
-  const server = createServer({
-    maxHeaderSize: requestHeadersBytesMax,
-    headersTimeout: headersTimeoutMs,
-    connectionsCheckingInterval: connectionsCheckMs,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    // What node answers by itself has no body; `App` says the same in a problem's words.
-    requireHostHeader: false,
-    IncomingMessage: requestsOf({ app, connections, guard }),
-  }, callback);
-  // Bounded in bytes. A bound in number drops the rest in silence, an If-Match among them.
-  server.maxHeadersCount = 0;
-  server.on('checkExpectation', callback);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     guard(socket, () => { malformed.answer(error, socket); });
   });
@@ -112,6 +94,39 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   server.on('connection', (socket: Socket) => { connections.add(socket); });
   const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
   return { server, callback, routes, close: (graceMs) => closed({ server, connections }, dependencies, graceMs) };
+}
+
+type Application = { readonly app: App; readonly generated: GeneratedApi; readonly fixed: RouteTable<FixedRoute> };
+
+/** The application, with the routes that the platform serves itself. */
+function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
+  const { domain, clock, log, registry, reader, feed, execute, memory, senderOf, authenticate, authorize, pluginRoutes } = dependencies;
+  const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
+  const generated = new GeneratedApi(registry, { reader, execute }, feed);
+  const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
+  const app = new App({
+    domain, clock, log, memory, senderOf, refusals, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
+    hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
+  });
+  return { app, generated, fixed };
+}
+
+/** Node's server with this platform's limits. */
+function createNodeServer(callback: HttpServer['callback'], requests: typeof IncomingMessage): Server {
+  const server = createServer({
+    maxHeaderSize: requestHeadersBytesMax,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: connectionsCheckMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // What node answers by itself has no body; `App` says the same in a problem's words.
+    requireHostHeader: false,
+    IncomingMessage: requests,
+  }, callback);
+  // Bounded in bytes. A bound in number drops the rest in silence, an If-Match among them.
+  server.maxHeadersCount = 0;
+  server.on('checkExpectation', callback);
+  return server;
 }
 
 /** Unique across restarts by a drawn prefix, and cheap: one a request. */
