@@ -1,37 +1,17 @@
 import { once } from 'node:events';
-import { get, request, type IncomingMessage } from 'node:http';
-import t, { type Test } from 'tap';
-import { WebSocket } from 'ws';
+import { request, type IncomingMessage } from 'node:http';
+import t from 'tap';
 
 import { pluginRouteMs } from '../../src/limits/plugins.ts';
 import { watchKeepAliveMs } from '../../src/limits/watches.ts';
-import { pluginEventBytesMax, pluginSocketMessageBytesMax, pluginSocketQueuedMessagesMax, pluginSocketUnreadMs, pluginStreamsMax, pluginStreamsPerPluginMax } from '../../src/http/route-limits.ts';
+import { pluginEventBytesMax, pluginStreamsMax, pluginStreamsPerPluginMax } from '../../src/http/route-limits.ts';
 import { OpenStreams, type Mount, type OpenStream } from '../../src/http/plugin-streams.ts';
 import { requestInfo } from '../../src/resource/request-path.ts';
-import type { PluginSocket, RouteHandler, ServerSentEvent, SocketHandler } from '../../src/plugin/plugin.ts';
+import type { ServerSentEvent } from '../../src/plugin/plugin.ts';
 import { Outboxes } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { administrator, startEdge } from './edge-server.ts';
-
-const base = '/apis/api.example.com/v1';
-const path = `${base}/feeds/a/events`;
-
-function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let settle: (value: T) => void = () => undefined;
-  return { promise: new Promise<T>((resolve) => { settle = resolve; }), resolve: (value) => { settle(value); } };
-}
-
-async function edgeOf(t: Test, { events, socket }: { readonly events?: RouteHandler; readonly socket?: SocketHandler }) {
-  const clock = new FakeClock();
-  const edge = await startEdge({ clock });
-  t.teardown(() => edge.stop());
-  edge.pluginRoutes.mount('feeds', {
-    routes: events === undefined ? [] : [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: events }],
-    sockets: socket === undefined ? [] : [{ path: `${base}/feeds/{name}/socket`, handler: socket }],
-  });
-  const open = (headers: Readonly<Record<string, string>> = {}): WebSocket => new WebSocket(`${edge.url.replace('http', 'ws')}${base}/feeds/a/socket`, { headers: { authorization: 'admin', ...headers } });
-  return { edge, clock, open };
-}
+import { base, edgeOf, eventsPath, withResolvers } from './plugin-stream-edge.ts';
 
 /** Events that a test pushes, and whether they were abandoned. */
 class Source implements AsyncIterableIterator<ServerSentEvent> {
@@ -67,11 +47,11 @@ t.test('events are sent as they come, and their end is the answer\'s', async (t)
     yield { data: { n: 1 }, id: '1', event: 'tick' };
     yield await Promise.resolve({ data: 'two\nlines\r\nand three' });
   })() }) });
-  const response = await edge.call(path, { headers: { accept: 'text/event-stream' } });
+  const response = await edge.call(eventsPath, { headers: { accept: 'text/event-stream' } });
   t.match([response.status, response.headers.get('content-type'), response.headers.get('cache-control'), response.headers.get('x-mine')], [200, 'text/event-stream', 'no-store', 'yes']);
   t.equal(await response.text(), 'id: 1\nevent: tick\ndata: {"n":1}\n\ndata: two\ndata: lines\ndata: and three\n\n');
   t.strictSame(edge.pluginRoutes.streams(), []);
-  const head = await edge.call(path, { method: 'HEAD' });
+  const head = await edge.call(eventsPath, { method: 'HEAD' });
   t.equal(head.headers.get('content-type'), 'text/event-stream', 'a HEAD gets the head');
 });
 
@@ -86,7 +66,7 @@ for (const [what, events, told] of [
 ] as const) {
   t.test(`a stream that ${what} ends, and the plugin is named`, async (t) => {
     const { edge } = await edgeOf(t, { events: () => ({ events: events() as AsyncIterable<ServerSentEvent> }) });
-    t.equal(await (await edge.call(path)).text(), 'data: 1\n\n');
+    t.equal(await (await edge.call(eventsPath)).text(), 'data: 1\n\n');
     t.match(edge.lines.filter(({ level }) => level === 'error'), [{ message: 'a plugin\'s events failed', fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told } }]);
     t.strictSame(edge.pluginRoutes.streams(), []);
   });
@@ -95,7 +75,7 @@ for (const [what, events, told] of [
 t.test('what cannot be streamed is the plugin\'s failure', async (t) => {
   for (const answer of [{ events: [] }, { events: {}, status: 200 }, { events: new Source(), body: 1 }, { events: new Source(), status: 201 }, { events: new Source(), headers: { 'content-type': 'text/plain' } }]) {
     const { edge } = await edgeOf(t, { events: () => answer as never });
-    t.equal((await edge.call(path)).status, 500, JSON.stringify(Object.keys(answer)));
+    t.equal((await edge.call(eventsPath)).status, 500, JSON.stringify(Object.keys(answer)));
   }
 });
 
@@ -105,7 +85,7 @@ t.test('a stream outlives the time limit, is kept alive, and ends with its calle
     let signal: AbortSignal | undefined;
     const { edge, clock } = await edgeOf(t, { events: (request) => { ({ signal } = request); return { events: source }; } });
     const leaving = new AbortController();
-    const response = await edge.call(path, { signal: leaving.signal });
+    const response = await edge.call(eventsPath, { signal: leaving.signal });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     source.push({ data: 1 });
     t.equal((await reader.read()).value, 'data: 1\n\n');
@@ -121,11 +101,11 @@ t.test('a stream outlives the time limit, is kept alive, and ends with its calle
     await source.returned.promise;
     t.equal(signal?.aborted, true, how);
     t.strictSame(edge.pluginRoutes.streams(), [], how);
-    if (how === 'right') t.strictSame(asked, [`get ${path}`]);
+    if (how === 'right') t.strictSame(asked, [`get ${eventsPath}`]);
     if (how !== 'caller') while (!(await reader.read()).done);
     source.push({ data: 'late' });
-    if (how === 'server') t.equal((await edge.call(path)).status, 503, 'and none begins');
-    if (how === 'plugin') t.equal((await edge.call(path)).status, 404);
+    if (how === 'server') t.equal((await edge.call(eventsPath)).status, 503, 'and none begins');
+    if (how === 'plugin') t.equal((await edge.call(eventsPath)).status, 404);
   }
 });
 
@@ -135,11 +115,11 @@ t.test('events do not begin for whoever lost the right while they were made', as
   const edge = await startEdge({ authorize: () => isAllowed ? { allowed: true } : { allowed: false, reason: 'not any more' } });
   t.teardown(() => edge.stop());
   edge.pluginRoutes.mount('feeds', { sockets: [], routes: [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: () => { isAllowed = false; return { events: source }; } }] });
-  t.equal((await edge.call(path)).status, 403);
+  t.equal((await edge.call(eventsPath)).status, 403);
   await source.returned.promise;
   t.strictSame(edge.pluginRoutes.streams(), []);
   isAllowed = true;
-  t.equal((await edge.call(path, { headers: { authorization: 'nobody' } })).status, 401);
+  t.equal((await edge.call(eventsPath, { headers: { authorization: 'nobody' } })).status, 401);
 });
 
 t.test('a handler is not called whose plugin stopped while the body came', async (t) => {
@@ -164,7 +144,7 @@ t.test('the next event is asked for once the last was taken', async (t) => {
   let asked = 0;
   const { edge } = await edgeOf(t, { events: () => ({ events: (async function* () { for (;;) { asked += 1; yield await Promise.resolve({ data: 'x'.repeat(100_000) }); } })() }) });
   const leaving = new AbortController();
-  await edge.call(path, { signal: leaving.signal });
+  await edge.call(eventsPath, { signal: leaving.signal });
   let before = -1;
   while (before !== asked) {
     before = asked;
@@ -177,7 +157,7 @@ t.test('the next event is asked for once the last was taken', async (t) => {
 
 t.test('one plugin may have so many streams open, all together a few more, and none of what is over', (t) => {
   const streams = new OpenStreams(new FakeClock(), new Outboxes(new FakeClock()));
-  const request = requestInfo('GET', path, 'no watch');
+  const request = requestInfo('GET', eventsPath, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');
   const opened = (mount: Mount, count: number): readonly OpenStream[] => Array.from({ length: count }, () => {
     const stream: OpenStream = {
@@ -206,123 +186,3 @@ t.test('one plugin may have so many streams open, all together a few more, and n
   t.end();
 });
 
-async function closing(socket: WebSocket): Promise<readonly [number, string]> {
-  const [code, reason] = await once(socket, 'close') as [number, Buffer];
-  return [code, reason.toString()];
-}
-
-t.test('a socket is served until its handler settles, messages in order', async (t) => {
-  const { edge, open } = await edgeOf(t, { socket: async ({ messages, send }, { params, user }) => {
-    send(`${params['name'] ?? ''} ${user.name}`);
-    for await (const message of messages) {
-      if (message === 'end') return;
-      send(typeof message === 'string' ? { text: message } : message);
-    }
-  } });
-  const socket = open();
-  const got: string[] = [];
-  socket.on('message', (data: Buffer, isBinary) => { got.push(`${isBinary ? 'binary ' : ''}${data.toString()}`); });
-  await once(socket, 'open');
-  socket.send('hello');
-  socket.send(Buffer.from('bytes'));
-  socket.send('end');
-  t.strictSame(await closing(socket), [1000, '']);
-  t.strictSame(got, ['a admin', '{"text":"hello"}', 'binary bytes']);
-  t.strictSame(edge.pluginRoutes.streams(), []);
-});
-
-t.test('how a socket ends is told by its code', async (t) => {
-  const never: SocketHandler = async ({ messages }) => { for await (const _ of messages); await new Promise(() => undefined); };
-  const ends: readonly (readonly [string, SocketHandler, number, (given: Awaited<ReturnType<typeof edgeOf>>, socket: WebSocket) => void])[] = [
-    ['throws at once', () => { throw new Error('broken'); }, 1011, () => undefined],
-    ['rejects', async () => Promise.reject(new Error('broken')), 1011, () => undefined],
-    ['closes', ({ close }) => { close(4001, 'mine'); }, 4001, () => undefined],
-    ['closes wrongly', ({ close }) => { close(1005); }, 1011, () => undefined],
-    ['the plugin stops', never, 1012, ({ edge }) => { edge.pluginRoutes.unmount('feeds'); }],
-    ['the plugin is loaded again', never, 1012, ({ edge }) => { edge.pluginRoutes.announce('feeds', { routes: [], sockets: [] }); }],
-    ['the server stops', never, 1012, ({ edge }) => { edge.pluginRoutes.closeStreams(); }],
-    ['the right is lost', never, 4403, ({ edge }) => { edge.pluginRoutes.recheck(() => false); }],
-    ['too large a message comes', never, 1009, (_given, socket) => { socket.send('x'.repeat(pluginSocketMessageBytesMax + 1)); }],
-    ['too large a message is sent', ({ send }) => { send('x'.repeat(pluginSocketMessageBytesMax + 1)); }, 1011, () => undefined],
-    ['what is not JSON is sent', ({ send }) => { send(undefined); }, 1011, () => undefined],
-  ];
-  for (const [what, handler, code, act] of ends) {
-    let signal: AbortSignal | undefined;
-    const given = await edgeOf(t, { socket: (socket, request) => { ({ signal } = request); return handler(socket, request); } });
-    const socket = given.open();
-    await once(socket, 'open');
-    const closed = closing(socket);
-    act(given, socket);
-    t.equal((await closed)[0], code, what);
-    t.equal(signal?.aborted, true, what);
-    t.strictSame(given.edge.pluginRoutes.streams(), [], what);
-    if (code === 1011) t.match(given.edge.lines.filter(({ level }) => level === 'error'), [{ message: 'a plugin socket failed', fields: { plugin: 'feeds' } }], what);
-  }
-});
-
-t.test('a plugin that does not read is not sent more than fits, and is closed', async (t) => {
-  const never = new Promise<void>(() => undefined);
-  const held = withResolvers<PluginSocket>();
-  const { clock, open } = await edgeOf(t, { socket: async (socket) => { held.resolve(socket); return never; } });
-  const socket = open();
-  await once(socket, 'open');
-  for (let count = 0; count < pluginSocketQueuedMessagesMax + 1; count += 1) socket.send('x'.repeat(10_000));
-  const plugin = await held.promise;
-  const iterator = plugin.messages[Symbol.asyncIterator]();
-  t.match(await iterator.next(), { done: false });
-  const closed = closing(socket);
-  for (let passed = 0; passed <= 2 * pluginSocketUnreadMs && socket.readyState === WebSocket.OPEN; passed += 1_000) {
-    clock.advance(1_000);
-    await new Promise((resolve) => { setImmediate(resolve); });
-    if (passed === 0) for (let count = 0; count < 4 * pluginSocketQueuedMessagesMax; count += 1) socket.send('x'.repeat(10_000));
-  }
-  t.match(await closed, [1013, /does not read/u]);
-});
-
-t.test('a caller who does not read is not waited for: send says no, then the socket is closed', async (t) => {
-  const held = withResolvers<PluginSocket>();
-  const { open } = await edgeOf(t, { socket: async (socket) => { held.resolve(socket); await new Promise(() => undefined); } });
-  const socket = open();
-  await once(socket, 'open');
-  socket.pause();
-  const plugin = await held.promise;
-  let taken = 0;
-  while (plugin.send('x'.repeat(100_000))) taken += 1;
-  t.ok(taken > 0 && taken < 1_000, `${String(taken)} messages were taken`);
-  for (let count = 0; count < 100; count += 1) t.notOk(plugin.send('x'.repeat(100_000)));
-  socket.resume();
-  await plugin.drained();
-  t.equal((await closing(socket))[0], 1013);
-});
-
-t.test('a peer that answers no ping is cut off', async (t) => {
-  const { clock, open, edge } = await edgeOf(t, { socket: async ({ messages }) => { for await (const _ of messages); } });
-  const socket = open();
-  await once(socket, 'open');
-  socket.pause();
-  clock.advance(4 * watchKeepAliveMs);
-  t.strictSame(edge.pluginRoutes.streams(), []);
-  socket.terminate();
-});
-
-t.test('a socket is refused before the handshake, and served by nothing else', async (t) => {
-  const { edge, open } = await edgeOf(t, { socket: () => undefined });
-  const status = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
-    const socket = open(headers);
-    const [, response] = await once(socket.on('error', () => undefined), 'unexpected-response') as [unknown, { statusCode?: number }];
-    return response.statusCode;
-  };
-  const plain = `${base}/feeds/a/socket`;
-  t.equal(await status({ authorization: 'nobody' }), 401, 'not allowed');
-  t.equal(await status({ 'sec-fetch-site': 'cross-site' }), 403, 'of another site\'s page');
-  const asked = get(edge.url + plain, { agent: false, headers: { authorization: 'admin', connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '7' } });
-  const [unmade] = await once(asked, 'response') as [IncomingMessage];
-  t.equal(unmade.resume().statusCode, 400, 'no handshake');
-  t.match([(await edge.call(plain)).status, (await edge.call(plain)).headers.get('upgrade')], [400, 'websocket'], 'asked without an upgrade');
-  const posted = await edge.call(plain, { method: 'POST' });
-  t.match([posted.status, posted.headers.get('allow')], [405, 'GET']);
-  edge.pluginRoutes.announce('feeds', { routes: [], sockets: [{ path: `${base}/feeds/{name}/socket`, handler: () => undefined }] });
-  t.equal(await status({}), 503, 'announced');
-  edge.pluginRoutes.unmount('feeds');
-  t.equal(await status({}), 404, 'gone');
-});
