@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { startTestServer } from '../support/start-server.ts';
-import { badRequest, hugeRequests, widgets } from './bad-request-arbitraries.ts';
+import { badRequest, hugeRequests } from './bad-request-arbitraries.ts';
+import { widgets } from './bad-request-parts.ts';
 import { answersIn, closeCodeIn, exchange, lackOf, type BadRequest } from './bad-request.ts';
 import { badFrames, badHandshake, type BadFrames } from './bad-sockets.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { watchClientFrameBytesMax } from '../../src/limits/watches.ts';
 import { adminAuthorization } from '../support/start-server.ts';
 import type { BadRequest } from './bad-request.ts';
-import { head, held, widgets } from './bad-request-arbitraries.ts';
+import { head, held, widgets } from './bad-request-parts.ts';
 
 const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
 const version = 'Sec-WebSocket-Version: 13';
