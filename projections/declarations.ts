@@ -1,5 +1,5 @@
 import type { Declared, DeclarationFeed, DeclarationReader } from '../src/read/declarations.ts';
-import type { HeldValue } from '../src/resource/index-definition.ts';
+import type { HeldValue } from '../src/resource/held-values.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 

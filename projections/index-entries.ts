@@ -1,5 +1,6 @@
 import type { IndexEntry } from '../src/resource/index-entry.ts';
-import { entryOfFact, type IndexValueError } from '../src/resource/index-definition.ts';
+import { entryOfFact } from '../src/resource/index-definition.ts';
+import type { IndexValueError } from '../src/resource/index-values.ts';
 import type { ResourceObject } from '../src/resource/object.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';

@@ -5,7 +5,7 @@ import { logStart, streamName, type EventLog, type LogPosition, type StreamName,
 import type { Change, ChangeFeed, ObjectReader } from '../src/read/objects.ts';
 import type { HeldValue } from '../src/command/event.ts';
 import type { TypeKey } from '../src/resource/index-entry.ts';
-import { valuesLetGo } from '../src/resource/index-definition.ts';
+import { valuesLetGo } from '../src/resource/held-values.ts';
 import type { ResourceType } from '../src/resource/resource-type.ts';
 import type { ReconcileBound } from './bound.ts';
 import { Controller } from './controller.ts';

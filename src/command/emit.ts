@@ -1,4 +1,6 @@
-import { entryOf, heldValues, IndexValueError } from '../resource/index-definition.ts';
+import { heldValues } from '../resource/held-values.ts';
+import { entryOf } from '../resource/index-definition.ts';
+import { IndexValueError } from '../resource/index-values.ts';
 import type { IndexEntry } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { IndexDefinition } from '../resource/resource-type.ts';

@@ -1,14 +1,14 @@
 import type { Declaration } from '../resource/declaration.ts';
+import type { HeldValue } from '../resource/held-values.ts';
 import type { ResourceObject } from '../resource/object.ts';
+
+export type { HeldValue } from '../resource/held-values.ts';
 
 /**
  * What has happened, in the past tense. An object event carries the whole object after it, so a watch frame, a history entry
  * and a rebuild need no other read; and `values`, every unique value held after it, so whether a value is held is judged
  * from events and never by running a plugin's code (consistency protocol, 1).
  */
-
-/** One unique value: the index's name and the SHA-256 (hex) of its key. */
-export type HeldValue = { readonly index: string; readonly hash: string };
 
 export type ObjectEvent =
   | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import type { Declaration, DeclaredBy } from './declaration.ts';
-import { keysGeneration, type IndexSpec } from './index-definition.ts';
+import { keysGeneration } from './index-definition.ts';
+import type { IndexSpec } from './index-spec.ts';
 
 export type DeclaredParts = {
   readonly plugin: string;

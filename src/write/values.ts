@@ -6,7 +6,8 @@ import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts'
 import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
 import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
-import { entryOfFact, heldValue, nameIndex } from '../resource/index-definition.ts';
+import { heldValue } from '../resource/held-values.ts';
+import { entryOfFact, nameIndex } from '../resource/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../resource/index-entry.ts';
 import type { ResourceObject } from '../resource/object.ts';
 import type { ResourceType } from '../resource/resource-type.ts';

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+
+import { nameIndex } from './index-definition.ts';
+import type { IndexEntry, IndexKey } from './index-entry.ts';
+import { textOfKey } from './index-key.ts';
+import type { ResourceObject } from './object.ts';
+import type { IndexDefinition } from './resource-type.ts';
+
+/** A unique value that an object holds, as its claim names it: the name of the index and the SHA-256 (hex) of the key. */
+export type HeldValue = { readonly index: string; readonly hash: string };
+
+/**
+ * The unique values `object` holds, `metadata.name` aside, ordered so that all writers take claims in one order. With those of
+ * indexes that were unique once.
+ */
+export function heldValues(
+  indexes: readonly IndexDefinition[], object: ResourceObject, onceUnique?: ReadonlySet<string>,
+): readonly HeldValue[] {
+  return indexes
+    .filter(({ unique, name }) => (unique || onceUnique?.has(name) === true) && name !== nameIndex)
+    .flatMap((index) => index.keysOf(object).map((key) => heldValue(index, key)))
+    .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
+}
+
+/** The unique values that an object held by the entry it was and no longer holds by the one it is; nothing is run for it. */
+export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEntry, after: IndexEntry | undefined): readonly HeldValue[] {
+  return indexes.flatMap((index, place) => {
+    const held = before.keys[place];
+    if (!index.unique || index.name === nameIndex || held === undefined || held.length === 0) return [];
+    const kept = after?.keys[place] ?? [];
+    return held.filter((key) => !kept.includes(key)).map((key) => heldValue(index, key));
+  });
+}
+
+/** The hash is of the value as people write it, so that a claim can be found by hand. */
+export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
+  return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
