@@ -17,6 +17,8 @@ export type State =
     readonly values?: readonly HeldValue[];
   };
 
+export type LiveState = State & { readonly kind: 'live' };
+
 export const initialState: State = { kind: 'absent' };
 
 /** What an append of what was decided on this state expects. */

@@ -1,0 +1,80 @@
+import { deepEqual } from '../base/json.ts';
+import type { Draft } from '../resource/draft.ts';
+import type { Metadata, ResourceObject } from '../resource/object.ts';
+import type { ResourceType } from '../resource/resource-type.ts';
+import type { Part } from './command.ts';
+import type { LiveState } from './evolve.ts';
+
+type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
+
+/** The object after a write of one of its parts: what the server sets is kept, what the client sets is the draft's. */
+export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
+  return by.part === 'main' ? mainReplaced(current, by.draft, by.members, type) : statusReplaced(current, by.members['status']);
+}
+
+function mainReplaced(current: ResourceObject, draft: Draft, members: Readonly<Record<string, unknown>>, type: ResourceType): ResourceObject {
+  const { name, generateName, uid, version, generation, creationTimestamp, deletionTimestamp } = current.metadata;
+  const metadata: Metadata = {
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    uid, version, generation, creationTimestamp,
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...clientMetadata(draft),
+  };
+  const identity = { apiVersion: type.apiVersion, kind: type.kind, metadata };
+  if (!type.statusSubresource) return { ...identity, ...members };
+  const { status: _ignored, ...rest } = members;
+  return current['status'] === undefined ? { ...identity, ...rest } : { ...identity, ...rest, status: current['status'] };
+}
+
+function statusReplaced(current: ResourceObject, status: unknown): ResourceObject {
+  const { status: _replaced, ...rest } = current;
+  return status === undefined ? rest : { ...rest, status };
+}
+
+/** A status write is judged by its status alone: everything else is the stored object's. */
+export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
+  const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
+  const { status } = draft.members;
+  const violations = draft.violations.filter(({ pointer }) => statusJudges.has(pointer));
+  return { ...draft, name, labels, annotations, finalizers, ownerReferences, violations, unknown: [], members: status === undefined ? {} : { status } };
+}
+
+/** A precondition that cannot be read is no licence to write. */
+const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
+
+/** The members beside metadata after a write; undefined when they are what is stored. */
+export function changedMembers(current: ResourceObject, next: ResourceObject): Readonly<Record<string, unknown>> | undefined {
+  const members = membersOf(next);
+  return deepEqual(members, membersOf(current)) ? undefined : members;
+}
+
+export function isMarked(object: ResourceObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...members } = object;
+  return members;
+}
+
+export function clientMetadata(draft: Draft): Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'> {
+  return {
+    ...(draft.labels === undefined ? {} : { labels: draft.labels }),
+    ...(draft.annotations === undefined ? {} : { annotations: draft.annotations }),
+    ...(draft.finalizers === undefined ? {} : { finalizers: draft.finalizers }),
+    ...(draft.ownerReferences === undefined ? {} : { ownerReferences: draft.ownerReferences }),
+  };
+}
+
+export function renumbered(object: ResourceObject, state: LiveState, grow: { readonly generation: 0 | 1 }): ResourceObject {
+  const { metadata } = object;
+  return { ...object, metadata: { ...metadata, version: state.revision + 1, generation: metadata.generation + grow.generation } };
+}
+
+/** `generation` counts changes of what is desired: everything beside metadata and status. */
+export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
+  const { status: _before, ...desiredBefore } = membersOf(before);
+  const { status: _after, ...desiredAfter } = membersOf(after);
+  return deepEqual(desiredBefore, desiredAfter);
+}

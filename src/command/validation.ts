@@ -1,0 +1,50 @@
+import { validationErrorsMax } from '../limits/requests.ts';
+import { metadataViolations, type Draft } from '../resource/draft.ts';
+import { nameProblem } from '../resource/names.ts';
+import type { ResourceObject } from '../resource/object.ts';
+import type { Violation } from '../resource/resource-type.ts';
+import type { Facts } from './facts.ts';
+import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
+import { isMarked } from './replacement.ts';
+
+type Admitted = { readonly ok: true; readonly members: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] };
+
+/** The members a write is about, unknown ones dropped or refused as `fieldValidation` says (decision 1.9). */
+export function admit(draft: Draft, facts: Facts): Admitted | Refused {
+  const { type, fieldValidation } = facts;
+  if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
+  const pruned = type.prune(draft.members);
+  const unknown = [...draft.unknown, ...pruned.unknown].slice(0, validationErrorsMax).map((pointer) => `unknown field "${dottedPath(pointer)}"`);
+  if (fieldValidation === 'Strict' && unknown.length > 0) return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
+  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
+}
+
+type Judged = {
+  /** Undefined when they are what is stored: they were judged when they were written, and a schema may have changed since. */
+  readonly members: Readonly<Record<string, unknown>> | undefined;
+  readonly more: readonly Violation[];
+  readonly current?: ResourceObject;
+};
+
+/** Refuses a write that breaks rules of metadata or schema, with every broken rule at once. */
+export function refuseViolations(draft: Draft, { members, more, current }: Judged, facts: Facts): Refused | undefined {
+  const unknown = facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
+  const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
+  const violations = [...draft.violations, ...more, ...metadataViolations(draft, rules), ...unknown, ...(members === undefined ? [] : facts.type.violations(members))];
+  return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
+}
+
+export function nameViolations(draft: Draft, name: string): readonly Violation[] {
+  if (draft.violations.some(({ pointer }) => pointer === '/metadata/name' || pointer === '/metadata/generateName')) return [];
+  const problem = name === '' ? 'must not be empty (metadata.generateName may stand for it)' : nameProblem(name);
+  return problem === undefined ? [] : [{ pointer: draft.name === undefined && draft.generateName !== undefined ? '/metadata/generateName' : '/metadata/name', detail: problem }];
+}
+
+/** Kubernetes' rule: while an object is being deleted finalizers can only go (decision 3.2). */
+export function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
+  if (!isMarked(current)) return [];
+  const present = new Set(current.metadata.finalizers ?? []);
+  const added = (draft.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
+  if (added.length === 0) return [];
+  return [{ pointer: '/metadata/finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` }];
+}
