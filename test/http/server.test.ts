@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import t from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { snapshotHoldMsMax, snapshotsMax } from '../../src/limits/lists.ts';
+import { snapshotHoldMsMax, snapshotPlacesMax, snapshotsMax } from '../../src/limits/lists.ts';
 import { logPosition } from '../../src/log/log.ts';
 import { TypeRegistry } from '../../src/plugin/type-registry.ts';
 import { SnapshotsExhaustedError, type ListPage, type ObjectReader } from '../../src/read/objects.ts';
@@ -128,6 +128,18 @@ t.test('a long list is refused for a moment when watches hold every snapshot', a
   t.match([response.status, response.headers.get('retry-after'), await response.json()], [429, '1', { reason: 'TooManyRequests' }]);
   reader.open = 0;
   t.equal((await edge.call(type.path)).status, 200);
+});
+
+t.test('a list that fits one answer takes no place among those that read snapshots', async (t) => {
+  const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
+  const edge = await startEdge({ registry: servedRegistry(), reader });
+  t.teardown(() => edge.stop());
+  const places = Array.from({ length: snapshotPlacesMax }, (_, place) => reader.snapshots.tryTake({ user: `u${String(place)}`, address: `a${String(place)}` }));
+  t.ok(places.every((place) => place !== undefined));
+  t.equal(reader.snapshots.tryTake({ user: 'admin', address: '127.0.0.1' }), undefined, 'all are taken');
+  reader.snapshots.take = async () => Promise.resolve(undefined);
+  t.match(await (await edge.call(type.path)).json(), { kind: 'WidgetList', items: [] });
+  t.equal(reader.snapshots.held, snapshotPlacesMax);
 });
 
 t.test('a reader too slow for its snapshot is cut off, and a reader that leaves gives it back', async (t) => {

@@ -145,3 +145,28 @@ test('the choice of a watch that has left ends at its next turn', async (t) => {
   t.equal(models.snapshots.held, 0);
   t.equal(sink.written.length, 0);
 });
+
+test('a list that fits one answer takes no snapshot, and a longer one takes it with its first slice', async (t) => {
+  const writing = await given(t);
+  // All is chosen in one turn.
+  writing.clock.monotonic = () => 0;
+  const { models } = writing;
+  const chosen = (window: ListQuery['window']): ListPage => {
+    const listed = models.list(widget.key, { ...sorted, window });
+    if ('rest' in listed) throw new Error('it takes several turns');
+    return listed;
+  };
+  const page: ListQuery['window'] = { kind: 'page', page: 1, size: 20 };
+  const unread = Array.from({ length: 2 * snapshotsMax }, () => chosen({ kind: 'all' }));
+  for (let list = 0; list < 2 * snapshotsMax; list += 1) t.ok(chosen(page).items instanceof Uint8Array);
+  const reading = unread.map(({ items }) => {
+    if (items instanceof Uint8Array) throw new Error('it fits one answer');
+    return items;
+  });
+  const held = reading.slice(0, snapshotsMax).map((items) => items()[Symbol.asyncIterator]());
+  for (const one of held) t.notOk((await one.next()).done);
+  t.throws(() => reading[snapshotsMax]?.(), { name: 'SnapshotsExhaustedError' });
+  t.equal((await itemsOf(chosen(page))).length, 20, 'while others hold them all');
+  for (const one of held) await one.return?.();
+  t.equal((await itemsOf(chosen({ kind: 'all' }))).length, objects);
+});
