@@ -5,6 +5,9 @@ export type Found<H> =
   | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'not-served'; readonly allow: readonly string[] };
 
+/** A route that serves the request. */
+export type FoundOf<H> = Extract<Found<H>, { kind: 'found' }>;
+
 export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
