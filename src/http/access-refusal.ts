@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Authenticated } from '../auth/authenticated.ts';
+import type { Authorize } from '../auth/authorize.ts';
+import { visitor, type Subject } from '../command/subject.ts';
+import type { RequestInfo } from '../resource/request-path.ts';
+import { refusal, type Answer } from './answer.ts';
+import { headerOf } from './exchange.ts';
+import { basicChallenge, logInChallenge, problem } from './problem.ts';
+
+export type WellFormedRequest = Exclude<RequestInfo, { kind: 'malformed' }>;
+
+export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
+  return kind === 'non-resource' && verb === 'create' && path === '/login';
+}
+
+const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
+
+/** A probe that shows credentials is answered while none can be checked, too: what it asks is whether that is so. */
+export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
+  if (authenticated.ok) return authenticated.subject;
+  return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
+}
+
+/** The answer to credentials that were refused. */
+export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
+  if (refused.ok) throw new Error('invariant broken: who is authenticated was refused');
+  if (refused.reason === 'unauthorized') return unauthorized(refused.detail, req.headers.authorization === undefined ? logInChallenge : basicChallenge);
+  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+function unauthorized(detail: string, challenge = basicChallenge): Answer {
+  return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
+}
+
+/** The refusal of a request that its subject may not make; undefined when it may. */
+export function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: WellFormedRequest): Answer | undefined {
+  // To act as somebody else is not possible here; not to say so would be to act as the wrong one.
+  if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
+  const access = authorize(subject, info);
+  if (access.allowed) return undefined;
+  if (access.isUndecided === true) return refusal(problem('unavailable', access.reason, { retryAfterSeconds: 1 }));
+  return subject.kind === 'visitor' ? unauthorized(access.reason) : refusal(problem('forbidden', access.reason));
+}

@@ -1,0 +1,105 @@
+import type { Duplex } from 'node:stream';
+
+import { networkOf } from '../base/network-of.ts';
+import { requestInfo, type RequestInfo } from '../resource/request-path.ts';
+import { refusal, taken, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import type { FixedRoute } from './fixed-routes.ts';
+import { notYetServing, type GeneratedApi } from './generated.ts';
+import type { PluginRoutes } from './plugin-routes.ts';
+import { methodNotAllowed, problem } from './problem.ts';
+import { misnamedParameter } from './query-names.ts';
+import type { RouteTable } from './route-table.ts';
+import type { Edge } from './send.ts';
+import type { WatchEndpoints } from './watching.ts';
+
+/** The connection of a request that asked to leave HTTP. */
+export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
+
+export type DispatcherDependencies = Edge & {
+  readonly generated: GeneratedApi;
+  readonly fixed: RouteTable<FixedRoute>;
+  readonly pluginRoutes: PluginRoutes;
+  readonly watch: WatchEndpoints;
+};
+
+/** Finds what serves a request: a generated API, a route of the platform, or a route or socket of a plugin. */
+export class Dispatcher {
+  readonly #dependencies: DispatcherDependencies;
+
+  constructor(dependencies: DispatcherDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** A plugin's own routes and sockets, and the platform's, are read whatever a request asks for (decision 6.2). */
+  infoOf(method: string, url: string, asks: boolean): RequestInfo {
+    const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
+    if (info.kind !== 'resource' || info.verb !== 'watch') return info;
+    const { generated, fixed, pluginRoutes } = this.#dependencies;
+    const isTaken = generated.registrationAt(info) === undefined
+      && (fixed.covers(info.segments) || pluginRoutes.pluginOf(info.segments) !== undefined);
+    return isTaken ? requestInfo(method, url, 'no watch') : info;
+  }
+
+  /** Whether a WebSocket is served at the path. */
+  hasSocketAt(method: string, url: string): boolean {
+    const info = this.infoOf(method, url, true);
+    if (info.kind === 'malformed') return false;
+    return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
+  }
+
+  /** Nothing is there, and a plugin could have something there: a group, a version, a type or a path of its own. */
+  mayBeServedLater(segments: readonly string[]): boolean {
+    const { generated, fixed, pluginRoutes } = this.#dependencies;
+    if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
+    // The platform's routes for groups and versions are there for whatever they name.
+    return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
+  }
+
+  /** Serves a request that is authorized. */
+  dispatch(exchange: Exchange, upgrade: Upgrade | undefined): Answer | Promise<Answer> {
+    return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
+  }
+
+  /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */
+  #route(exchange: Exchange): Answer | Promise<Answer> {
+    const { method, info } = exchange;
+    const generated = this.#dependencies.generated.answer(exchange);
+    if (generated instanceof Promise || generated.kind !== 'not-served') return generated;
+    const fixed = this.#dependencies.fixed.find(method, info.segments);
+    if (fixed.kind === 'found') {
+      const misnamed = misnamedParameter(exchange.query);
+      return misnamed === undefined ? fixed.route(fixed.params, exchange) : refusal(misnamed);
+    }
+    const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
+    if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
+    const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
+    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD')) return refusal(problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', { headers: ['Upgrade', 'websocket'] }));
+    const sockets = socket.kind === 'found' ? ['GET'] : socket.allow;
+    const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow, ...sockets])];
+    return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
+  }
+
+  /** Undefined for what is no upgrade, or none to a plugin's socket: that is then served as if it had not asked. */
+  #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+    const { pluginRoutes } = this.#dependencies;
+    const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
+    return upgrade === undefined || found?.kind !== 'found' ? undefined : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
+  }
+
+  /** Undefined for what is no watch of a registered type: a watch of no type finds nothing, as any other request. */
+  #watch({ req, res, requestId, info, query, subject, sender }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+    if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
+    const registration = this.#dependencies.generated.registrationAt(info);
+    if (registration === undefined) return undefined;
+    if (!registration.serving) return refusal(notYetServing(registration));
+    const request = { type: registration.type, query, subject, address: networkOf(sender.address), requestId, ...(info.name === undefined ? {} : { name: info.name }) };
+    if (upgrade === undefined) {
+      this.#dependencies.watch.open(request, req, res);
+    } else {
+      upgrade.release();
+      this.#dependencies.watch.upgrade(request, req, upgrade.socket, upgrade.head);
+    }
+    return taken;
+  }
+}
