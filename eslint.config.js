@@ -8,25 +8,25 @@ import tseslint from 'typescript-eslint';
 const parsers = [
   // Brands come from one constructor each.
   'src/log/log.ts',
-  'src/resource/*.ts',
-  'src/auth/permission-reader.ts',
+  'src/resource/**/*.ts',
+  'src/read/permission-reader.ts',
   // Bytes, requests, environment, plugin files → values.
   'src/log/*-codec.ts',
-  'src/log/*-record.ts',
-  'src/http/decode*.ts',
-  'src/http/*-body.ts',
-  'src/plugin/plugin.ts',
-  'src/plugin/load*.ts',
+  'src/log/**/*-record.ts',
+  'src/http/**/decode*.ts',
+  'src/http/**/*-body.ts',
+  'src/plugin/api/plugin.ts',
+  'src/plugin/**/load*.ts',
   // What a server answers → the type that a plugin's test says it has.
-  'src/testing-client.ts',
-  'src/plugin/*manifest*.ts',
+  'src/sdk/testing-client.ts',
+  'src/plugin/**/*manifest*.ts',
   'src/command/patch*.ts',
   // Rows and checkpoints → values, and the answers a row keeps → objects.
   'projections/lmdb-*.ts',
-  'projections/index-entries.ts',
-  'src/config.ts',
+  'projections/index/index-entries.ts',
+  'src/config/config.ts',
   // What a thread is started with: a structured clone of what the other side typed.
-  'src/event-loop-worker.ts',
+  'src/server/event-loop/event-loop-worker.ts',
 ];
 
 /** Time and chance are parameters; `src/base/clock.ts` is the one place that reads them. */

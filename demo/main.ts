@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { decodeConfig } from '../src/config.ts';
-import { readEnvironment } from '../src/environment.ts';
+import { decodeConfig } from '../src/config/config.ts';
+import { readEnvironment } from '../src/config/environment.ts';
 import { Api } from './api.ts';
 import { Arrivals } from './arrivals.ts';
 import { readPosts } from './packages.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 
 export type Found = { readonly url: string; readonly started: boolean; stop(): Promise<void> };
 

@@ -1,6 +1,6 @@
 import type { Declared, DeclarationFeed, DeclarationReader } from '../src/read/declarations.ts';
 import type { HeldValue } from '../src/resource/held-values.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
+import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
 const none: ReadonlySet<string> = new Set();

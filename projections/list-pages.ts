@@ -5,8 +5,8 @@ import { must } from '../src/base/unreachable.ts';
 import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, listTurnMs, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
 import type { LogPosition } from '../src/log/log.ts';
 import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList, type Wanted } from '../src/read/objects.ts';
-import type { TypeKey } from '../src/resource/index-entry.ts';
-import type { Choice, QueryResult } from './index-choice.ts';
+import type { TypeKey } from '../src/resource/type/index-entry.ts';
+import type { Choice, QueryResult } from './index/index-choice.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 import { answerStart } from './row.ts';
 

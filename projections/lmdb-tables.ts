@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
 import { logPosition, streamRevision } from '../src/log/log.ts';
 import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
-import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
+import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Declared } from '../src/read/declarations.ts';
 import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 

@@ -2,11 +2,11 @@ import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
 import { must } from '../src/base/unreachable.ts';
 import type { Change } from '../src/read/objects.ts';
-import type { IndexKey, TypeKey } from '../src/resource/index-entry.ts';
-import type { ResourceType } from '../src/resource/resource-type.ts';
-import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index-build.ts';
+import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../src/resource/type/resource-type.ts';
+import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index/index-build.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
-import type { TypeIndex } from './type-index.ts';
+import type { TypeIndex } from './index/type-index.ts';
 
 /** A type's indexes: being built beside the fold, or ready. */
 type Indexed =

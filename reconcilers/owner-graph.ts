@@ -1,17 +1,17 @@
 import type { Steps } from '../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../src/command/propagation.ts';
 import type { ObjectReader } from '../src/read/objects.ts';
-import { typeKey, type TypeKey } from '../src/resource/index-entry.ts';
-import { nameProblem } from '../src/resource/names.ts';
-import type { OwnerReference, ResourceObject } from '../src/resource/object.ts';
-import { groupOf, isReferenceTo } from '../src/resource/owner-reference.ts';
-import type { ResourceType } from '../src/resource/resource-type.ts';
-import { storedObject } from '../src/resource/shown-object.ts';
-import type { Dependent, OwnerState } from './dependent-judgement.ts';
-import { ownerCycleObjectsMax } from './platform-limits.ts';
-import { readObject } from './platform-reads.ts';
-import type { Read } from './platform-writes.ts';
-import type { Referrers } from './referrers.ts';
+import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
+import { nameProblem } from '../src/resource/type/names.ts';
+import type { OwnerReference, ResourceObject } from '../src/resource/object/object.ts';
+import { groupOf, isReferenceTo } from '../src/resource/object/owner-reference.ts';
+import type { ResourceType } from '../src/resource/type/resource-type.ts';
+import { storedObject } from '../src/resource/object/shown-object.ts';
+import type { Dependent, OwnerState } from './platform/dependent-judgement.ts';
+import { ownerCycleObjectsMax } from './platform/platform-limits.ts';
+import { readObject } from './platform/platform-reads.ts';
+import type { Read } from './platform/platform-writes.ts';
+import type { Referrers } from './platform/referrers.ts';
 
 export type OwnerGraphDependencies = {
   readonly reader: ObjectReader;

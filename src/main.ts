@@ -22,7 +22,7 @@ async function main(args: readonly string[]): Promise<void> {
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
   const { systemClock } = await import('./base/clock.ts');
-  const { platformVersion } = await import('./platform-version.ts');
+  const { platformVersion } = await import('./server/platform-version.ts');
   const { stdin, stdout, stderr, env } = process;
   const surroundings = { input: stdin, output: stdout, notes: stderr, variables: env, folder: process.cwd(), clock: systemClock };
   process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: platformVersion });
@@ -30,13 +30,13 @@ async function main(args: readonly string[]): Promise<void> {
 
 async function serve(): Promise<void> {
   prepareProcess();
-  const server = await import('./serve.ts');
+  const server = await import('./server/serve.ts');
   await server.serve();
 }
 
 async function logCommands(): Promise<LogCommands> {
   prepareProcess();
-  return (await import('./log-commands.ts')).logCommands;
+  return (await import('./log-tools/log-commands.ts')).logCommands;
 }
 
 /** Before it opens a store: whatever it makes is for its user alone, libraries' files too. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { repository } from './architecture/repository.ts';
-import { runCommandLine } from './support/command-line.ts';
-import type { CommandLine } from './support/command-line.ts';
+import { runCommandLine } from './support/server/command-line.ts';
+import type { CommandLine } from './support/server/command-line.ts';
 
 const readyLine = /^ledgerplane ready on (http:\/\/127\.0\.0\.1:\d+) \(embedded log, (\d+) events, (\d+) types\)$/u;
 const settings = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: 'a password of the test' };

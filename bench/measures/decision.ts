@@ -1,8 +1,8 @@
-import { PermissionTables } from '../../projections/permission-tables.ts';
+import { PermissionTables } from '../../projections/permissions/permission-tables.ts';
 import { logPosition, streamRevision } from '../../src/log/log.ts';
 import type { Change, ChangeBatch, ObjectReader, StoredObject } from '../../src/read/objects.ts';
-import type { TypeKey } from '../../src/resource/index-entry.ts';
-import { requestInfo, type NonResourceRequest, type ResourceRequest } from '../../src/resource/request-path.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { requestInfo, type NonResourceRequest, type ResourceRequest } from '../../src/resource/query/request-path.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import type { Measure } from '../bench.ts';
 import { median } from '../rounds.ts';

@@ -2,7 +2,7 @@ import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { settled } from '../../reconcilers/outcome.ts';
-import { PluginReconciler } from '../../reconcilers/plugin-reconciler.ts';
+import { PluginReconciler } from '../../reconcilers/plugins/plugin-reconciler.ts';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { ObjectReader } from '../../src/read/objects.ts';
 import type { Measure } from '../bench.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { eventStorePrefixDefault } from '../../src/eventstore-prefix.ts';
-import type { LogAt } from '../../test/support/event-log.ts';
+import { eventStorePrefixDefault } from '../../src/config/eventstore-prefix.ts';
+import type { LogAt } from '../../test/support/memory/event-log.ts';
 import { spawnEventStore } from '../../test/support/eventstore/eventstore-process.ts';
 
 /** The EventStoreDB that is measured on: the one BENCH_EVENTSTORE_URL names, else the test server as a process of its own. */

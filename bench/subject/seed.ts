@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { eventSchema } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { streamName } from '../../src/log/log.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { startSubject } from './server.ts';
 import { tiers, widgetGroup, widgetText } from './widgets.ts';
 

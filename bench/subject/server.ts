@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { logSettings, type LogAt } from '../../test/support/event-log.ts';
+import { logSettings, type LogAt } from '../../test/support/memory/event-log.ts';
 
 /** The real server as a child process. */
 export type Subject = {

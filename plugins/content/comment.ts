@@ -1,4 +1,4 @@
-import { defineType, type DefinedType, type ObjectOf, type OwnerReference, type TypeName } from '../../src/plugin/plugin.ts';
+import { defineType, type DefinedType, type ObjectOf, type OwnerReference, type TypeName } from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;

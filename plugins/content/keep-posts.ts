@@ -1,4 +1,4 @@
-import { defineReconciler, type Client, type DefinedType, type ReconcilerDeclaration, type ReconcileRequest } from '../../src/plugin/plugin.ts';
+import { defineReconciler, type Client, type DefinedType, type ReconcilerDeclaration, type ReconcileRequest } from '../../src/plugin/api/plugin.ts';
 import { comment, isOwnedBy, ownedBy, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';

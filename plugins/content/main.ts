@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugin/plugin.ts';
+import { definePlugin } from '../../src/plugin/api/plugin.ts';
 import { comment } from './comment.ts';
 import { keepPosts } from './keep-posts.ts';
 import { moderation } from './moderation.ts';

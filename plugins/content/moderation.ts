@@ -1,4 +1,4 @@
-import type { ControllerDeclaration, DefinedType, RouteDeclaration, RouteRequest, RouteResponse } from '../../src/plugin/plugin.ts';
+import type { ControllerDeclaration, DefinedType, RouteDeclaration, RouteRequest, RouteResponse } from '../../src/plugin/api/plugin.ts';
 import { comment, commentStates, type Comment, type CommentState } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';

@@ -1,4 +1,4 @@
-import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/plugin.ts';
+import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/api/plugin.ts';
 import { comment, type Comment } from './comment.ts';
 import { asksToWatch, escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';

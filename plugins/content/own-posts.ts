@@ -1,6 +1,6 @@
 import {
   ClientError, type ClientPreconditions, type ControllerDeclaration, type RouteDeclaration, type RouteMethod, type RouteRequest, type RouteResponse, type TypeName,
-} from '../../src/plugin/plugin.ts';
+} from '../../src/plugin/api/plugin.ts';
 import { postName, type Post } from './post.ts';
 import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';

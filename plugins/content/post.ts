@@ -1,4 +1,4 @@
-import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../../src/plugin/plugin.ts';
+import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../../src/plugin/api/plugin.ts';
 
 export type Post = ObjectOf<ReturnType<typeof declared>>;
 

@@ -1,4 +1,4 @@
-import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/plugin.ts';
+import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/api/plugin.ts';
 import { comment, ownedBy, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';

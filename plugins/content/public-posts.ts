@@ -1,4 +1,4 @@
-import type { Client, ControllerDeclaration, RouteRequest, RouteResponse, TypeName } from '../../src/plugin/plugin.ts';
+import type { Client, ControllerDeclaration, RouteRequest, RouteResponse, TypeName } from '../../src/plugin/api/plugin.ts';
 import { postName, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';

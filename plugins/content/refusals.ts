@@ -1,4 +1,4 @@
-import { ClientError, type TypeName } from '../../src/plugin/plugin.ts';
+import { ClientError, type TypeName } from '../../src/plugin/api/plugin.ts';
 
 export function badRequest(detail: string): ClientError {
   return new ClientError(detail, { reason: 'BadRequest', status: 400 });

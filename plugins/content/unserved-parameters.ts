@@ -1,4 +1,4 @@
-import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/plugin.ts';
+import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/plugin.ts';
 import { badRequest } from './refusals.ts';
 
 /** Parameters of the generated APIs that are not served here; ignored, each would answer something else than was asked for. */

@@ -1,4 +1,4 @@
-import { defineReconciler } from '../../src/plugin/plugin.ts';
+import { defineReconciler } from '../../src/plugin/api/plugin.ts';
 import { widget } from './widget.ts';
 
 /** A widget that wants to be on or off becomes so; of one that wants neither the phase is anybody's. */

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugin/plugin.ts';
+import { definePlugin } from '../../src/plugin/api/plugin.ts';
 import { phases } from './keep-phase.ts';
 import { widget } from './widget.ts';
 

@@ -1,4 +1,4 @@
-import { defineType, type ObjectOf } from '../../src/plugin/plugin.ts';
+import { defineType, type ObjectOf } from '../../src/plugin/api/plugin.ts';
 
 export const widget = defineType({
   group: 'example.com',

@@ -1,6 +1,6 @@
-import { isMembers } from '../resource/schema-check.ts';
+import { isMembers } from '../resource/schema/schema-check.ts';
 import { roleListEntriesMax } from '../limits/access.ts';
-import type { ResourceObject } from '../resource/object.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 

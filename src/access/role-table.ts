@@ -1,4 +1,4 @@
-import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
+import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
 import { NameSet } from './name-pattern.ts';
 import { wildcardDepth } from './path-entry.ts';
 import { pluginForm, resourcePatterns, resourceText } from './resource-entry.ts';

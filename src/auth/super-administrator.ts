@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { superRole } from '../access/standing-roles.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
-import type { Execute } from '../execute.ts';
-import type { JsonObject } from '../resource/object.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
-import type { Passwords } from './password.ts';
-import type { PermissionReader, UserRecord } from './permission-reader.ts';
-import type { Secrets } from './secrets.ts';
+import type { Execute } from '../write/execute.ts';
+import type { JsonObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { Passwords } from './passwords/password.ts';
+import type { PermissionReader, UserRecord } from '../read/permission-reader.ts';
+import type { Secrets } from './authentication/secrets.ts';
 
 /** The super administrator that the first start creates. */
 export const administrator = 'admin';

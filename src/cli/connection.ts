@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
-import { decodeConfig } from '../config.ts';
-import type { Config } from '../config.ts';
-import { readEnvironment, type Environment } from '../environment.ts';
+import { decodeConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { readEnvironment, type Environment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import type { Surroundings } from './surroundings.ts';
 

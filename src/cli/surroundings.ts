@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { Clock } from '../base/clock.ts';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../config/environment.ts';
 
 /** All that a command sees of the process that it runs in. */
 export type Surroundings = {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../resource/object.ts';
+import type { JsonObject, JsonValue } from '../resource/object/object.ts';
 import type { Cause } from './event.ts';
 import type { Propagation } from './propagation.ts';
 import type { Rejection } from './rejection.ts';

@@ -1,6 +1,6 @@
-import { applyJsonPatch, applyMergePatch } from '../resource/patch.ts';
-import type { JsonObject, JsonValue } from '../resource/object.ts';
-import { shownObject } from '../resource/shown-object.ts';
+import { applyJsonPatch, applyMergePatch } from '../resource/object/patch.ts';
+import type { JsonObject, JsonValue } from '../resource/object/object.ts';
+import { shownObject } from '../resource/object/shown-object.ts';
 import type { Patch } from './command.ts';
 import type { State } from './evolve.ts';
 import type { Rejection } from './rejection.ts';

@@ -1,8 +1,8 @@
 import { deepEqual } from '../base/json.ts';
 import { unreachable } from '../base/unreachable.ts';
 import { generateNameLengthMax } from '../limits/objects.ts';
-import { draftOf, namesOf, type Draft } from '../resource/draft.ts';
-import type { JsonObject, Metadata, ResourceObject } from '../resource/object.ts';
+import { draftOf, namesOf, type Draft } from '../resource/object/draft.ts';
+import type { JsonObject, Metadata, ResourceObject } from '../resource/object/object.ts';
 import type { Command, Part, Preconditions } from './command.ts';
 import type { LiveState, State } from './evolve.ts';
 import { patched } from './decide-patch.ts';

@@ -1,9 +1,9 @@
 import { heldValues } from '../resource/held-values.ts';
-import { entryOf } from '../resource/index-definition.ts';
+import { entryOf } from '../resource/type/index-definition.ts';
 import { IndexValueError } from '../resource/index-values.ts';
-import type { IndexEntry } from '../resource/index-entry.ts';
-import type { ResourceObject } from '../resource/object.ts';
-import type { IndexDefinition } from '../resource/resource-type.ts';
+import type { IndexEntry } from '../resource/type/index-entry.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { IndexDefinition } from '../resource/type/resource-type.ts';
 import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';

@@ -1,6 +1,6 @@
-import type { Declaration } from '../resource/declaration.ts';
+import type { Declaration } from '../resource/type/declaration.ts';
 import type { HeldValue } from '../resource/held-values.ts';
-import type { ResourceObject } from '../resource/object.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 
 export type { HeldValue } from '../resource/held-values.ts';
 

@@ -1,6 +1,6 @@
 import { unreachable } from '../base/unreachable.ts';
 import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.ts';
-import type { ResourceObject } from '../resource/object.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 import type { HeldValue, ObjectEvent } from './event.ts';
 
 /** What stands in one object's stream, as far as decisions need it. */

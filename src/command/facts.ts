@@ -1,5 +1,5 @@
-import type { ResourceObject } from '../resource/object.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteContext } from './command.ts';
 import type { Completed, Kept, Strategy } from './strategy.ts';
 import type { Subject } from './subject.ts';

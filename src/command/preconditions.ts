@@ -1,5 +1,5 @@
-import type { Draft } from '../resource/draft.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { Draft } from '../resource/object/draft.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Preconditions } from './command.ts';
 import type { LiveState } from './evolve.ts';
 import type { Facts } from './facts.ts';

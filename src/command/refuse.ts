@@ -1,7 +1,7 @@
-import type { ResourceType, Violation } from '../resource/resource-type.ts';
+import type { ResourceType, Violation } from '../resource/type/resource-type.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
-import type { Draft } from '../resource/draft.ts';
-import type { ResourceObject } from '../resource/object.ts';
+import type { Draft } from '../resource/object/draft.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
 /** The texts of refusals, worded as Kubernetes' clients expect to read them. */

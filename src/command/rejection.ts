@@ -1,4 +1,4 @@
-import type { Violation } from '../resource/resource-type.ts';
+import type { Violation } from '../resource/type/resource-type.ts';
 
 /** Why a command was refused: a closed union, mapped to a status in one table at the edge (http/problem.ts). */
 export type Rejection =

@@ -1,7 +1,7 @@
 import { deepEqual } from '../base/json.ts';
-import type { Draft } from '../resource/draft.ts';
-import type { Metadata, ResourceObject } from '../resource/object.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { Draft } from '../resource/object/draft.ts';
+import type { Metadata, ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Part } from './command.ts';
 import type { LiveState } from './evolve.ts';
 

@@ -1,4 +1,4 @@
-import type { ResourceObject } from '../resource/object.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 import type { Refused } from './refuse.ts';
 import type { Subject } from './subject.ts';
 

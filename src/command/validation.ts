@@ -1,8 +1,8 @@
 import { validationErrorsMax } from '../limits/requests.ts';
-import { metadataViolations, type Draft } from '../resource/draft.ts';
-import { nameProblem } from '../resource/names.ts';
-import type { ResourceObject } from '../resource/object.ts';
-import type { Violation } from '../resource/resource-type.ts';
+import { metadataViolations, type Draft } from '../resource/object/draft.ts';
+import { nameProblem } from '../resource/type/names.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { Violation } from '../resource/type/resource-type.ts';
 import type { Facts } from './facts.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';

@@ -6,9 +6,9 @@ import {
   diskEventCopies, diskEventOverheadBytes, diskLookMs,
   diskReserveBytesMax, diskReserveLogInShare, diskReserveMarginShare, diskReserveShareMax, scarceLogIns,
 } from '../limits/disk.ts';
-import type { PluginLogger } from '../plugin/plugin.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { WriterDisk } from '../write/storage.ts';
-import { TokenBucket } from '../write/token-bucket.ts';
+import { TokenBucket } from '../write/admission/token-bucket.ts';
 import { spaceOf, type DiskSpace } from './disk-space.ts';
 
 export type DiskReserveOptions = {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Authenticated } from '../auth/authenticated.ts';
-import type { Authorize } from '../auth/authorize.ts';
+import type { Authenticated } from '../auth/authentication/authenticated.ts';
+import type { Authorize } from '../auth/authorization/authorize.ts';
 import { visitor, type Subject } from '../command/subject.ts';
-import type { RequestInfo } from '../resource/request-path.ts';
+import type { RequestInfo } from '../resource/query/request-path.ts';
 import { refusal, type Answer } from './answer.ts';
 import { headerOf } from './exchange.ts';
 import { basicChallenge, logInChallenge, problem } from './problem.ts';

@@ -1,26 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Authenticated } from '../auth/authenticated.ts';
-import type { Shown } from '../auth/authenticator.ts';
-import { basicPair } from '../auth/basic-pair.ts';
-import type { Authorize } from '../auth/authorize.ts';
+import type { Authenticated } from '../auth/authentication/authenticated.ts';
+import type { Shown } from '../auth/authentication/authenticator.ts';
+import { basicPair } from '../auth/authentication/basic-pair.ts';
+import type { Authorize } from '../auth/authorization/authorize.ts';
 import type { Subject } from '../command/subject.ts';
-import { queryOf } from '../resource/request-path.ts';
+import { queryOf } from '../resource/query/request-path.ts';
 import { isLogIn, refuseAccess, subjectOf, unauthenticated, type WellFormedRequest } from './access-refusal.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
+import type { AllowedHosts } from './client/allowed-hosts.ts';
 import { refusal, type Answer } from './answer.ts';
-import { asksForWatch, outlives } from './asks-for-watch.ts';
-import { refuseForeignPage } from './browser-guard.ts';
-import { malformedCondition } from './conditions.ts';
+import { asksForWatch, outlives } from './watch/asks-for-watch.ts';
+import { refuseForeignPage } from './csrf.ts';
+import { malformedCondition } from './resources/conditional-requests.ts';
 import { Dispatcher, type DispatcherDependencies, type Upgrade } from './dispatcher.ts';
 import { goneSignal, type Exchange, type Sender } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { problem, type Problem } from './problem.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import { headProblem } from './request-head.ts';
-import type { RequestMemory, Serving } from './request-memory.ts';
+import { headProblem } from './connection/request-head.ts';
+import type { RequestMemory, Serving } from './body/request-memory.ts';
 import { send, type Recipient } from './send.ts';
-import type { SenderOf } from './sender.ts';
+import type { SenderOf } from './client/sender.ts';
 
 /** The cookie counts only where there is no `Authorization`. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;

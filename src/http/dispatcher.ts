@@ -1,17 +1,17 @@
 import type { Duplex } from 'node:stream';
 
 import { networkOf } from '../base/network-of.ts';
-import { requestInfo, type RequestInfo } from '../resource/request-path.ts';
+import { requestInfo, type RequestInfo } from '../resource/query/request-path.ts';
 import { refusal, taken, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
-import { notYetServing, type GeneratedApi } from './generated.ts';
-import type { PluginRoutes } from './plugin-routes.ts';
+import { notYetServing, type GeneratedApi } from './resources/generated.ts';
+import type { PluginRoutes } from './plugin-routes/plugin-routes.ts';
 import { methodNotAllowed, problem } from './problem.ts';
 import { misnamedParameter } from './query-names.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
-import type { WatchEndpoints } from './watching.ts';
+import type { WatchEndpoints } from './watch/watching.ts';
 
 /** The connection of a request that asked to leave HTTP. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };

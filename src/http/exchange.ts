@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { From } from '../auth/authenticator.ts';
+import type { From } from '../auth/authentication/authenticator.ts';
 import type { Subject } from '../command/subject.ts';
-import type { NonResourceRequest, ResourceRequest } from '../resource/request-path.ts';
-import type { RequestMemory, Serving } from './request-memory.ts';
+import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
+import type { RequestMemory, Serving } from './body/request-memory.ts';
 
 /** Who sent a request, as far as the connection and trusted proxies say. */
 export type Sender = {

@@ -1,7 +1,7 @@
-import type { TypeRegistry } from '../plugin/type-registry.ts';
+import type { TypeRegistry } from '../plugin/registry/type-registry.ts';
 import { jsonAnswer, refusal, textAnswer, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './discovery.ts';
+import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './resources/discovery.ts';
 import type { Metrics } from './metrics.ts';
 import { problem } from './problem.ts';
 import { RouteTable } from './route-table.ts';

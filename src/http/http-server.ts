@@ -3,30 +3,30 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import type { Authorize } from '../auth/authorize.ts';
-import type { Execute } from '../execute.ts';
+import type { Authorize } from '../auth/authorization/authorize.ts';
+import type { Execute } from '../write/execute.ts';
 import {
   connectionsCheckMs, headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs,
 } from '../limits/requests.ts';
-import type { TypeRegistry } from '../plugin/type-registry.ts';
+import type { TypeRegistry } from '../plugin/registry/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
-import { AllowedHosts } from './allowed-hosts.ts';
+import { AllowedHosts } from './client/allowed-hosts.ts';
 import { App, type Authenticate } from './app.ts';
-import { Connections } from './connections.ts';
+import { Connections } from './connection/connections.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
-import { GeneratedApi } from './generated.ts';
-import { resumeBehind } from './interlude.ts';
-import { MalformedRequests } from './malformed.ts';
+import { GeneratedApi } from './resources/generated.ts';
+import { resumeBehind } from './connection/interlude.ts';
+import { MalformedRequests } from './connection/malformed.ts';
 import type { Metrics } from './metrics.ts';
-import type { PluginRoutes } from './plugin-routes.ts';
+import type { PluginRoutes } from './plugin-routes/plugin-routes.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import type { RequestMemory } from './request-memory.ts';
+import type { RequestMemory } from './body/request-memory.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
-import type { SenderOf } from './sender.ts';
-import { responseOn } from './socket-response.ts';
-import { leavesHttp, offersWebSocket, requestClass } from './upgrade-offers.ts';
-import type { WatchEndpoints } from './watching.ts';
+import type { SenderOf } from './client/sender.ts';
+import { responseOn } from './connection/socket-response.ts';
+import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-offers.ts';
+import type { WatchEndpoints } from './watch/watching.ts';
 
 /** All that HTTP needs of the rest. */
 export type HttpDependencies = Edge & {

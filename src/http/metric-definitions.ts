@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Registry } from 'prom-client';
 
-import type { StreamCount } from './plugin-streams.ts';
+import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
 /** What is measured anywhere but here, read when somebody asks. */
 export type MetricSources = {

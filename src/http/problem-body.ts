@@ -1,5 +1,5 @@
 import { dottedPath } from '../command/refuse.ts';
-import type { Violation } from '../resource/resource-type.ts';
+import type { Violation } from '../resource/type/resource-type.ts';
 import { problems, type Problem } from './problem.ts';
 
 /** What a refusal's body says beside the refusal itself. */

@@ -1,5 +1,5 @@
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
-import type { Violation } from '../resource/resource-type.ts';
+import type { Violation } from '../resource/type/resource-type.ts';
 
 /** Refusals that only the edge knows, beside those of the core. */
 type EdgeReason =

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { SlidingCounts } from '../base/sliding-counts.ts';
 import { refusalLinesMax, refusalLinesMs, refusalReasonLengthMax } from '../limits/access.ts';
-import type { PluginLogger } from '../plugin/plugin.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
 
 export type Refused = {
   readonly requestId: string;

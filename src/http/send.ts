@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Clock } from '../base/clock.ts';
 import { streamPieceBytesMax } from '../limits/lists.ts';
-import type { PluginLogger } from '../plugin/plugin.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { Place } from '../read/snapshot-places.ts';
-import { placeOf } from '../resource/request-path.ts';
+import { placeOf } from '../resource/query/request-path.ts';
 import type { Answer } from './answer.ts';
 import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';

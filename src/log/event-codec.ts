@@ -1,5 +1,5 @@
 import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
-import type { IndexEntry } from '../resource/index-entry.ts';
+import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**

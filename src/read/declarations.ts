@@ -1,6 +1,6 @@
 import type { StreamRevision } from '../log/log.ts';
-import type { Declaration } from '../resource/declaration.ts';
-import type { TypeKey } from '../resource/index-entry.ts';
+import type { Declaration } from '../resource/type/declaration.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
 
 /** A declaration that stands in the log, and its revision in its type's stream. */
 export type Declared = {

@@ -1,7 +1,7 @@
 import type { LogPosition, StreamRevision } from '../log/log.ts';
-import type { IndexEntry, IndexKey, TypeKey } from '../resource/index-entry.ts';
-import type { ListQuery, OrderPlace } from '../resource/list-query.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { IndexEntry, IndexKey, TypeKey } from '../resource/type/index-entry.ts';
+import type { ListQuery, OrderPlace } from '../resource/query/list-query.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { SnapshotPlaces } from './snapshot-places.ts';
 
 /** Ports of the object read model. A read sees one state: that of `position()` in the turn it is begun. */

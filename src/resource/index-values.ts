@@ -1,7 +1,7 @@
 import { indexTraceLengthMax, indexValuesPerObjectMax } from '../limits/objects.ts';
-import type { IndexKey } from './index-entry.ts';
-import { keyOfValue, kindOf } from './index-key.ts';
-import type { IndexDefinition } from './resource-type.ts';
+import type { IndexKey } from './type/index-entry.ts';
+import { keyOfValue, kindOf } from './type/index-key.ts';
+import type { IndexDefinition } from './type/resource-type.ts';
 
 /** An object that an index cannot take: a value too long, too many of them, or an index function that failed. */
 export class IndexValueError extends Error {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { PluginLogger } from '../plugin/plugin.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
 
 /** The phases of a start, each with its undo: a stop, or a start that fails, undoes in reverse the phases that have ended. */
 export class Startup {

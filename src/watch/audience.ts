@@ -1,6 +1,6 @@
 import type { Change } from '../read/objects.ts';
-import type { TypeKey } from '../resource/index-entry.ts';
-import type { Selection } from '../resource/list-query.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
+import type { Selection } from '../resource/query/list-query.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { FrameEncoding } from './frame.ts';
 import { Frames } from './frames.ts';

@@ -1,5 +1,5 @@
 import type { LogPosition } from '../log/log.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 

@@ -1,8 +1,8 @@
-import type { ApiRequest } from '../auth/permission-reader.ts';
+import type { ApiRequest } from '../read/permission-reader.ts';
 import type { Subject } from '../command/subject.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { watchGuardMs } from '../limits/watches.ts';
-import { resourceRequest } from '../resource/request-path.ts';
+import { resourceRequest } from '../resource/query/request-path.ts';
 import type { WatchHub } from './hub.ts';
 import type { Watched } from './watch-plan.ts';
 

@@ -4,7 +4,7 @@ import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } fr
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
 import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
-import type { TypeKey } from '../resource/index-entry.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
 import { Audiences } from './audience.ts';
 import { awaitStart, Replay, type CatchUpSource } from './catch-up.ts';
 import { LogSilentError } from './log-silent-error.ts';

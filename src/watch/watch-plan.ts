@@ -1,8 +1,8 @@
 import type { Subject } from '../command/subject.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { Client } from '../read/client.ts';
-import type { ListQuery, Selection } from '../resource/list-query.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { ListQuery, Selection } from '../resource/query/list-query.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** Where a watch begins. */
 export type WatchStart =

@@ -1,6 +1,6 @@
 import type { DeclarationReader, Declared } from '../read/declarations.ts';
-import { isSameDeclaration, type Declaration } from '../resource/declaration.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import { isSameDeclaration, type Declaration } from '../resource/type/declaration.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
 /** The declaration that writes of a type are decided by here: the log's last one, or none where it was never declared. */

@@ -1,8 +1,8 @@
-import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from '../claims.ts';
+import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from './unique-claims.ts';
 import type { ExpectedRevision, StreamName } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
-import type { Leave, Turns } from './turns.ts';
-import type { Writer } from './writer.ts';
+import type { Leave, Turns } from './object-queue.ts';
+import type { Writer } from './admission/writer.ts';
 
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;

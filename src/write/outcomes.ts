@@ -1,7 +1,7 @@
 import type { WriteOutcome } from '../command/command.ts';
 import type { Decision } from '../command/decide.ts';
 import type { Kept } from '../command/strategy.ts';
-import { withToken } from '../resource/shown-object.ts';
+import { withToken } from '../resource/object/shown-object.ts';
 import type { Attempt } from './attempts.ts';
 
 /** The answer to the write that made a token is the only one that shows it. */

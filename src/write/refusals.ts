@@ -5,8 +5,8 @@ import { diskRetryAfterSeconds } from '../limits/disk.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { writeAttemptsMax } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
-import type { WriteRules } from '../write-rules.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { WriteRules } from './rules.ts';
 
 /** What the write door itself refuses, beside what is decided and judged. */
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;

@@ -1,6 +1,6 @@
 import { expectedOf, type State } from '../command/evolve.ts';
 import { streamName, type ExpectedRevision, type StreamName } from '../log/log.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** The object a write is about, as it stood when it was looked up. */
 export type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };

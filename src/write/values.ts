@@ -1,17 +1,17 @@
 import { must } from '../base/unreachable.ts';
 import {
   claimantOf, claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
-} from '../claims.ts';
+} from './unique-claims.ts';
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
 import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import { heldValue } from '../resource/held-values.ts';
-import { entryOfFact, nameIndex } from '../resource/index-definition.ts';
-import type { IndexEntry, IndexKey } from '../resource/index-entry.ts';
-import type { ResourceObject } from '../resource/object.ts';
-import type { ResourceType } from '../resource/resource-type.ts';
-import type { WriterLog } from './append.ts';
+import { entryOfFact, nameIndex } from '../resource/type/index-definition.ts';
+import type { IndexEntry, IndexKey } from '../resource/type/index-entry.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { WriterLog } from './retrying-log.ts';
 import type { DecidedBy } from './declared.ts';
 import type { Refusal } from './refusals.ts';
 import { streamOf } from './target.ts';

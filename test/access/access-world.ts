@@ -1,17 +1,17 @@
-import { PermissionTables } from '../../projections/permission-tables.ts';
-import type { PermissionReader } from '../../src/auth/permission-reader.ts';
+import { PermissionTables } from '../../projections/permissions/permission-tables.ts';
+import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ObjectEvent } from '../../src/command/event.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
-import { requestInfo } from '../../src/resource/request-path.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
-import { compileType } from '../../src/resource/type-declaration.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import { requestInfo } from '../../src/resource/query/request-path.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { compileType } from '../../src/resource/type/type-declaration.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects } from '../support/memory-objects.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects } from '../support/memory/memory-objects.ts';
 import type { RawBinding, RawRole, RawWorld, Request, Who } from './oracle.ts';
 
 export const domain = 'svc.run';

@@ -1,4 +1,4 @@
-import type { NonResourceRequest, ResourceRequest } from '../../src/resource/request-path.ts';
+import type { NonResourceRequest, ResourceRequest } from '../../src/resource/query/request-path.ts';
 
 /**
  * Decisions 6.3 to 6.6 once more, straight from stored objects, slowly and as plainly as they read. It shares nothing with

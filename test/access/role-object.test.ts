@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
 import { roleListEntriesMax } from '../../src/limits/access.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 const prefix = 'rbac.authorization.svc.run/';
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import { basicCacheMs, tokenUseNotedMs } from '../../src/limits/access.ts';
-import { digestOf } from '../../src/auth/token-text.ts';
+import { digestOf } from '../../src/auth/authentication/token-text.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { commonPasswordProblem } from '../../src/auth/common-passwords.ts';
+import { commonPasswordProblem } from '../../src/auth/passwords/common-passwords.ts';
 
 test('common passwords and the name of the user are refused, however they are spelled', async (t) => {
   for (const common of ['password', 'PassWord1', '12345678', 'qwertyuiop', 'ILOVEYOU', 'administrator']) {

@@ -1,16 +1,16 @@
-import type { Authenticated } from '../../src/auth/authenticated.ts';
-import { Authenticator, type Shown } from '../../src/auth/authenticator.ts';
-import type { OidcVerifier } from '../../src/auth/oidc.ts';
-import { noHashCost, Passwords } from '../../src/auth/password.ts';
-import type { SessionRecord, TokenRecord, UserRecord } from '../../src/auth/permission-reader.ts';
-import { Secrets } from '../../src/auth/secrets.ts';
+import type { Authenticated } from '../../src/auth/authentication/authenticated.ts';
+import { Authenticator, type Shown } from '../../src/auth/authentication/authenticator.ts';
+import type { OidcVerifier } from '../../src/auth/authentication/oidc.ts';
+import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
+import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
+import { Secrets } from '../../src/auth/authentication/secrets.ts';
 import type { EventMetadata } from '../../src/command/event.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import { FoldedSecrets } from '../support/folded-secrets.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FoldedSecrets } from '../support/memory/folded-secrets.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryPermissions } from '../support/memory-permissions.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryPermissions } from '../support/memory/memory-permissions.ts';
 
 export const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' };
 

@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 
 import { freshnessWaitMs } from '../../src/limits/writes.ts';
 import type { EventLog, LogState, RecordedEvent, SubscribeOptions } from '../../src/log/log.ts';
-import { Accounts, until } from '../support/accounts.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { Accounts, until } from '../support/server/accounts.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 import { basic, bearer, cookie } from './credentials.ts';
 

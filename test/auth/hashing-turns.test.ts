@@ -1,11 +1,11 @@
 import { test } from 'tap';
 
-import { HashingTurns, type Turned } from '../../src/auth/hashing-turns.ts';
+import { HashingTurns, type Turned } from '../../src/auth/passwords/hashing-turns.ts';
 import {
   passwordHashesAskedMs, passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax,
   passwordHashWaitMs,
 } from '../../src/limits/access.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 type Asked = { readonly network?: string; readonly isKnown?: boolean; readonly signal?: AbortSignal };
 

@@ -3,10 +3,10 @@ import { CompactEncrypt, SignJWT } from 'jose';
 import { test, type Test } from 'tap';
 
 import type { OidcSettings } from '../../src/access/identity-provider.ts';
-import { OidcVerifier } from '../../src/auth/oidc.ts';
+import { OidcVerifier } from '../../src/auth/authentication/oidc.ts';
 import { basicCacheMs, oidcClaimLengthMax, oidcFetchMs, oidcKeysMs, oidcLeewayMs, oidcRetryMs, oidcUnknownKeyMs } from '../../src/limits/access.ts';
-import { until } from '../support/accounts.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { until } from '../support/server/accounts.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { bearer, givenCredentials } from './credentials.ts';
 import { newKey, startIssuer } from './oidc-issuer.ts';
 

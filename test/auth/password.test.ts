@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { Passwords } from '../../src/auth/password.ts';
+import { Passwords } from '../../src/auth/passwords/password.ts';
 
 const turn = { network: '192.0.2.1', isKnown: false };
 

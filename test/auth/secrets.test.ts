@@ -1,14 +1,14 @@
 import { test } from 'tap';
 
-import { Passwords } from '../../src/auth/password.ts';
-import { Secrets } from '../../src/auth/secrets.ts';
-import { digestOf, uidOfToken } from '../../src/auth/token-text.ts';
+import { Passwords } from '../../src/auth/passwords/password.ts';
+import { Secrets } from '../../src/auth/authentication/secrets.ts';
+import { digestOf, uidOfToken } from '../../src/auth/authentication/token-text.ts';
 import { writeAttemptsMax } from '../../src/limits/writes.ts';
 import { logStart, streamName, type EventLog } from '../../src/log/log.ts';
-import { FoldedSecrets } from '../support/folded-secrets.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FoldedSecrets } from '../support/memory/folded-secrets.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 import { CountingPasswords, metadata } from './credentials.ts';
 

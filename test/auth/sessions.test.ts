@@ -2,11 +2,11 @@ import { test, type Test } from 'tap';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
-import { SessionKeeper } from '../../reconcilers/sessions.ts';
+import { SessionKeeper } from '../../reconcilers/platform/sessions.ts';
 import { sessionLifetimeMs } from '../../src/limits/access.ts';
 import { sessionSweepMsMax } from '../../src/limits/reconcilers.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
-import { Accounts, until } from '../support/accounts.ts';
+import { Accounts, until } from '../support/server/accounts.ts';
 
 type Options = { readonly fault?: () => WriteOutcome | Error | undefined };
 

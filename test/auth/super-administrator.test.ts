@@ -6,9 +6,9 @@ import { test, type Test } from 'tap';
 import { ensureAdministrator, type AdministratorReport } from '../../src/auth/super-administrator.ts';
 import { randomUUID } from 'node:crypto';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
-import { Accounts } from '../support/accounts.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { Accounts } from '../support/server/accounts.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { basic } from './credentials.ts';
 
 type Fault = (type: ResourceType, command: Command) => WriteOutcome | undefined;

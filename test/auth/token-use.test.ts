@@ -1,9 +1,9 @@
 import { test, type Test } from 'tap';
 
-import { tokenUseWriter } from '../../src/auth/token-use.ts';
+import { tokenUseWriter } from '../../src/auth/authentication/token-use.ts';
 import { tokenUseNotedMs } from '../../src/limits/access.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
-import { Accounts, until } from '../support/accounts.ts';
+import { Accounts, until } from '../support/server/accounts.ts';
 
 async function given(t: Test, fault: () => WriteOutcome | undefined = () => undefined) {
   const accounts = await Accounts.open(t);

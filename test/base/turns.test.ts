@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 
 import { Turns } from '../../src/base/turns.ts';
-import { ToilingClock } from '../support/toiling-clock.ts';
+import { ToilingClock } from '../support/clocks/toiling-clock.ts';
 
 const turnMs = 4;
 /** Each look at the clock takes as long as a turn may. */

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { runCommand } from '../support/command-run.ts';
-import type { CommandRun, CommandSetting } from '../support/command-run.ts';
+import { runCommand } from '../support/server/command-run.ts';
+import type { CommandRun, CommandSetting } from '../support/server/command-run.ts';
 
 type Seen = { readonly method: string; readonly url: string; readonly authorization: string | undefined; readonly type: string | undefined; readonly body: unknown };
 type Reply = { readonly status?: number; readonly body: unknown };

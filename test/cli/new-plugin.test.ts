@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
-import { temporaryFolder } from '../plugin/host-stage.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { linkDependencies, run } from '../support/plugin-workshop.ts';
+import { temporaryFolder } from '../plugin/host/host-stage.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { linkDependencies, run } from '../support/server/plugin-workshop.ts';
 
 async function asked(folder: string, ...args: readonly string[]): Promise<{ readonly code: unknown; readonly notes: string }> {
   const command = runCommandLine(['plugin', 'new', ...args], { cwd: folder });

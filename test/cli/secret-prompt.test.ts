@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { askSecret, newPassword } from '../../src/cli/secret-prompt.ts';
 import { typedSecretLengthMax } from '../../src/limits/settings.ts';
-import { pipe, terminal } from '../support/command-run.ts';
+import { pipe, terminal } from '../support/server/command-run.ts';
 
 function notes(): { write(text: string): unknown; text(): string } {
   let text = '';

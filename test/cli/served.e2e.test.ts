@@ -1,9 +1,9 @@
 import t from 'tap';
 
-import { runCommandLine } from '../support/command-line.ts';
-import type { CommandLineOptions } from '../support/command-line.ts';
-import { startTestServer, testPassword } from '../support/start-server.ts';
-import type { TestServer } from '../support/start-server.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import type { CommandLineOptions } from '../support/server/command-line.ts';
+import { startTestServer, testPassword } from '../support/server/start-server.ts';
+import type { TestServer } from '../support/server/start-server.ts';
 
 type Ended = { readonly code: number | NodeJS.Signals | null; readonly out: string; readonly err: string };
 

@@ -1,6 +1,6 @@
 import { annotationsBytesMax, finalizersPerObjectMax, generateNameLengthMax, indexValueBytesMax, labelsPerObjectMax, nameLengthMax, ownerReferencesPerObjectMax } from '../../src/limits/objects.ts';
 import { validationErrorsMax } from '../../src/limits/requests.ts';
-import type { JsonValue } from '../../src/resource/object.ts';
+import type { JsonValue } from '../../src/resource/object/object.ts';
 import { behaviour, body, create, created, deleted, domain, drawnUid, fenced, now, widget, widgetsWithStatus, widgetType } from '../support/given.ts';
 
 /** What a create of `w1` stores: the server's metadata, then the client's. */

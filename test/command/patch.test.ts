@@ -1,6 +1,6 @@
 import { objectBytesMax } from '../../src/limits/objects.ts';
 import { jsonDepthMax } from '../../src/limits/requests.ts';
-import type { JsonValue } from '../../src/resource/object.ts';
+import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
   behaviour, body, created, jsonPatch, marked, merge, now, positionOf, removalOf, uid, updated, widget, widgetType,
   widgetsWithStatus,

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../src/resource/object.ts';
+import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
   behaviour, body, create, created, deleted, domain, fenced, marked, now, positionOf, put, removalOf, uid, updated,
   widget, widgetType, widgetsWithStatus,

@@ -10,8 +10,8 @@ import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/com
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import { answerBytes, decodeEvent, encodeEvent, objectAnswer } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
-import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object.ts';
-import { storedObject } from '../../src/resource/shown-object.ts';
+import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { drawnUid, earlier, facts as sample, frozen, positionOf, uid, widgets, widgetsWithStatus, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 

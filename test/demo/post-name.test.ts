@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { postName } from '../../demo/post-name.ts';
-import { nameProblem } from '../../src/resource/names.ts';
+import { nameProblem } from '../../src/resource/type/names.ts';
 
 t.test('plain names stay readable', async (t) => {
   t.equal(postName('fast-json-patch'), 'npm-fast-json-patch');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { decodeConfig } from '../../src/config.ts';
-import type { Environment } from '../../src/environment.ts';
+import { decodeConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import { repository } from '../architecture/repository.ts';
 
 type Service = {

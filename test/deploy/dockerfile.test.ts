@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { decodeConfig } from '../../src/config.ts';
+import { decodeConfig } from '../../src/config/config.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { repository } from '../architecture/repository.ts';
 import { copiesOf, stages } from './dockerfile.ts';

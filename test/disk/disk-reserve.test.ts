@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { DiskReserve } from '../../src/disk/disk-reserve.ts';
 import type { DiskSpace } from '../../src/disk/disk-space.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const mebibyte = 1_048_576;
 

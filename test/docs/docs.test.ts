@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { decodeConfig } from '../../src/config.ts';
-import { streamEndings } from '../../src/http/plugin-streams.ts';
-import * as routeLimits from '../../src/http/route-limits.ts';
+import { decodeConfig } from '../../src/config/config.ts';
+import { streamEndings } from '../../src/http/plugin-routes/plugin-streams.ts';
+import * as routeLimits from '../../src/http/plugin-routes/route-limits.ts';
 import * as accessLimits from '../../src/limits/access.ts';
 import * as listsLimits from '../../src/limits/lists.ts';
 import * as logLimits from '../../src/limits/log.ts';
@@ -19,7 +19,7 @@ import * as watchesLimits from '../../src/limits/watches.ts';
 import * as writesLimits from '../../src/limits/writes.ts';
 import { repository } from '../architecture/repository.ts';
 import { sourceFiles } from '../architecture/source-files.ts';
-import { runCommandLine } from '../support/command-line.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
 import { blocksOf, stepsOf, tableUnder, type Block, type Step } from './markdown-blocks.ts';
 import { Shell } from './shell.ts';
 import { showsAll, showsSoFar } from './shown-output.ts';

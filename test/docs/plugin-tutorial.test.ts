@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { linkDependencies } from '../support/plugin-workshop.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { linkDependencies } from '../support/server/plugin-workshop.ts';
 import { blocksOf, stepsOf, type Block, type Step } from './markdown-blocks.ts';
 import { Shell } from './shell.ts';
 import { showsAll } from './shown-output.ts';

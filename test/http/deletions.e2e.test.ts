@@ -1,7 +1,7 @@
 /** Over HTTP, on a real server: what a DELETE has answered is gone, and its name and value are free. */
 import { test } from 'tap';
 
-import { startTestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 type Shown = { readonly metadata: Readonly<Record<string, string | number>>; readonly items: readonly Shown[] };

@@ -1,23 +1,23 @@
 import type { AddressInfo } from 'node:net';
 
-import type { Authenticated } from '../../src/auth/authenticated.ts';
-import { isProbe, refusalOf, type Authorize } from '../../src/auth/authorize.ts';
+import type { Authenticated } from '../../src/auth/authentication/authenticated.ts';
+import { isProbe, refusalOf, type Authorize } from '../../src/auth/authorization/authorize.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
-import { PluginRoutes } from '../../src/http/plugin-routes.ts';
+import { PluginRoutes } from '../../src/http/plugin-routes/plugin-routes.ts';
 import { RefusalLog } from '../../src/http/refusal-log.ts';
-import { createSenderOf } from '../../src/http/sender.ts';
-import { TypeRegistry } from '../../src/plugin/type-registry.ts';
-import type { Client, PluginLogger } from '../../src/plugin/plugin.ts';
+import { createSenderOf } from '../../src/http/client/sender.ts';
+import { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
+import type { Client, PluginLogger } from '../../src/plugin/api/plugin.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { RequestMemory } from '../../src/http/request-memory.ts';
-import { HeldBytes } from '../../src/write/held-bytes.ts';
-import { Writers } from '../../src/write/writers.ts';
+import { RequestMemory } from '../../src/http/body/request-memory.ts';
+import { HeldBytes } from '../../src/write/admission/held-bytes.ts';
+import { Writers } from '../../src/write/admission/writers.ts';
 import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects } from '../support/memory-objects.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects } from '../support/memory/memory-objects.ts';
 
 export const administrator: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
 

@@ -5,10 +5,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
-import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../plugin/host-stage.ts';
-import { Administration, as, type Rule } from '../support/administration.ts';
+import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
+import { Administration, as, type Rule } from '../support/server/administration.ts';
 import { ask, type Asked } from '../support/ask.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { Watching } from '../support/watching.ts';
 
 type Route = ReturnType<TestServer['routes']>[number];

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { startTestServer, type CallInit } from '../support/start-server.ts';
+import { startTestServer, type CallInit } from '../support/server/start-server.ts';
 
 const server = await startTestServer();
 t.teardown(() => server.remove());
@@ -181,6 +181,6 @@ t.test('HEAD answers as GET does, without the body', async (t) => {
 });
 
 async function admin(): Promise<Record<string, string>> {
-  const { adminAuthorization } = await import('../support/start-server.ts');
+  const { adminAuthorization } = await import('../support/server/start-server.ts');
   return { authorization: adminAuthorization };
 }

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 
 import { watchGuardMs } from '../../src/limits/watches.ts';
-import { Administration, as, core, passwordOf, prefixed, type Rule } from '../support/administration.ts';
+import { Administration, as, core, passwordOf, prefixed, type Rule } from '../support/server/administration.ts';
 import { ask } from '../support/ask.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
-import { adminAuthorization, type TestServer } from '../support/start-server.ts';
-import { StoppedTime } from '../support/stopped-time.ts';
+import type { FakeClock } from '../support/clocks/fake-clock.ts';
+import { adminAuthorization, type TestServer } from '../support/server/start-server.ts';
+import { StoppedTime } from '../support/clocks/stopped-time.ts';
 import { transports, Watching } from '../support/watching.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { startTestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 
 void test('the super administrator reads the node\'s metrics as Prometheus does, and nobody else reads them', async (t) => {
   const server = await startTestServer();

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap';
 import type { RecordedEvent } from '../../src/log/log.ts';
 import { newKey, startIssuer } from '../auth/oidc-issuer.ts';
 import { ask, basic, type Answered, type Asked } from '../support/ask.ts';
-import { core } from '../support/administration.ts';
-import { filesIn, PlantedSecrets, recordedIn } from '../support/planted-secrets.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { core } from '../support/server/administration.ts';
+import { filesIn, PlantedSecrets, recordedIn } from '../support/server/planted-secrets.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { transports, Watching } from '../support/watching.ts';
 
 type Sent = Omit<Asked, 'headers'> & { readonly headers?: Readonly<Record<string, string>>; readonly status: number | readonly number[]; /** What this answer may show. */ readonly shown?: readonly string[] };

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 
 import { streamName, type EventLog } from '../../src/log/log.ts';
-import { openLog as openConfiguredLog, type OpenLog } from '../../src/open-log.ts';
-import { Administration, as, core, type Rule } from '../support/administration.ts';
+import { openLog as openConfiguredLog, type OpenLog } from '../../src/server/open-log.ts';
+import { Administration, as, core, type Rule } from '../support/server/administration.ts';
 import { ask, type Answered } from '../support/ask.ts';
 import { appendReferences } from '../support/old-references.ts';
-import { startTestServer, type TestServer, type TestServerOptions } from '../support/start-server.ts';
+import { startTestServer, type TestServer, type TestServerOptions } from '../support/server/start-server.ts';
 
 /** Who may say what owns an object, on a running server: as much as who may delete it. */
 const widgets = '/apis/example.com/v1alpha1/widgets';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { startSignedIn } from './signed-in.ts';
+import { startSignedIn } from './accounts/signed-in.ts';
 
 /** Every part of the answer, in both forms: the head, too. */
 t.test('a 409 for a unique value names nothing that the caller may not get', async (test) => {

@@ -11,9 +11,9 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { readFounding } from '../../src/log/founded-log.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import { openLog } from '../../src/open-log.ts';
-import { runCommandLine, type CommandLine } from '../support/command-line.ts';
-import { startTestServer } from '../support/start-server.ts';
+import { openLog } from '../../src/server/open-log.ts';
+import { runCommandLine, type CommandLine } from '../support/server/command-line.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 import { comparable, copiedOf, sourceId, writeSource, writtenOf } from './source-log.ts';
 
 const seed = Number(process.env['COPY_KILL_SEED'] ?? 7);

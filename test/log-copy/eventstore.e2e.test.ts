@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { eventStorePrefixDefault } from '../../src/eventstore-prefix.ts';
+import { eventStorePrefixDefault } from '../../src/config/eventstore-prefix.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import { openLog } from '../../src/open-log.ts';
-import { runCommandLine, type CommandLine } from '../support/command-line.ts';
+import { openLog } from '../../src/server/open-log.ts';
+import { runCommandLine, type CommandLine } from '../support/server/command-line.ts';
 import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { unavailable } from '../support/eventstore/faults.ts';
-import { startTestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 import { comparable, copiedOf, writeSource, writtenOf } from './source-log.ts';
 
 const seed = Number(process.env['COPY_KILL_SEED'] ?? 11);

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
-import { LogCopyError } from '../../src/log-copy-cursor.ts';
+import { LogCopyError } from '../../src/log-tools/log-copy-cursor.ts';
 import { platformStream, readFounding } from '../../src/log/founded-log.ts';
 import { LogCorruptError, logStart, streamName, streamRevision, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { appended, collect, proposed } from '../support/log-events.ts';
-import { MemoryLog, memoryDisk, type MemoryDisk } from '../support/memory-log.ts';
+import { appended, collect, proposed } from '../support/memory/log-events.ts';
+import { MemoryLog, memoryDisk, type MemoryDisk } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 import { comparable, copiedOf, domain, founding, platformEvent, runCopy, sourceId, writeSource, writtenOf } from './source-log.ts';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { tellerPackage, tellerVersionPath } from '../packages/teller-package.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { adminAuthorization, startTestServer } from '../support/start-server.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { adminAuthorization, startTestServer } from '../support/server/start-server.ts';
 
 const consolePath = '/apis/api.console.svc.run/v1alpha1/plugins';
 

@@ -9,8 +9,8 @@ import t from 'tap';
 
 import { readFounding } from '../../src/log/founded-log.ts';
 import type { AppendOutcome, EventLog } from '../../src/log/log.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 import { comparable, copiedOf, runCopy, writeSource, type Written } from './source-log.ts';
 

@@ -1,12 +1,12 @@
 import { eventSchema, type Event, type EventMetadata } from '../../src/command/event.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { copyLog, type CopiedLog } from '../../src/log-copy.ts';
-import type { LogCopyOptions } from '../../src/log-copy-context.ts';
+import { copyLog, type CopiedLog } from '../../src/log-tools/log-copy.ts';
+import type { LogCopyOptions } from '../../src/log-tools/log-copy-context.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { platformStream } from '../../src/log/founded-log.ts';
 import { logStart, streamName, streamRevision, type EventLog, type ProposedEvent, type RecordedEvent } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { appended, collect, plain } from '../support/log-events.ts';
+import { appended, collect, plain } from '../support/memory/log-events.ts';
 
 export const sourceId = idOf('the source');
 export const domain = 'svc.run';

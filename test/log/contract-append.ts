@@ -1,6 +1,6 @@
 import { logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { RecordedEvent } from '../../src/log/log.ts';
-import { appended, batchOf, collect, collectTo, deliver, plain, proposed } from '../support/log-events.ts';
+import { appended, batchOf, collect, collectTo, deliver, plain, proposed } from '../support/memory/log-events.ts';
 import type { Clauses } from './log-contract.ts';
 
 const stream = streamName('object:widgets.example.com/w1');

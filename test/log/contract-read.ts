@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog, RecordedEvent } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { appended, batchOf, collect, collectTo, plain, proposed } from '../support/log-events.ts';
+import { appended, batchOf, collect, collectTo, plain, proposed } from '../support/memory/log-events.ts';
 import type { Clauses } from './log-contract.ts';
 
 const stream = streamName('object:widgets.example.com/w1');

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog, LogPosition, RecordedEvent, StreamName, SubscribeOptions } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { appended, batchOf, collect, proposed } from '../support/log-events.ts';
+import { appended, batchOf, collect, proposed } from '../support/memory/log-events.ts';
 import type { Clauses } from './log-contract.ts';
 
 const seed = Number(process.env['PBT_SEED'] ?? 20_260_401);

@@ -8,7 +8,7 @@ import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
+import { openEventStoreLog } from '../../src/log/eventstore/eventstore-log.ts';
 import { startEventStore } from '../support/eventstore/eventstore.ts';
 import { runLogContract } from './log-contract.ts';
 import type { LogUnderTest } from './log-contract.ts';

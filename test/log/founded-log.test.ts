@@ -7,8 +7,8 @@ import { encodeEvent, stampOf } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
 import { epochShift, logPosition, logStart, LogRefusedError, NewerEventError, streamName, streamRevision, UnknownPositionError } from '../../src/log/log.ts';
 import type { EventLog, LogPosition, ProposedEvent, RecordedEvent } from '../../src/log/log.ts';
-import { appended, collect, collectTo, proposed } from '../support/log-events.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { appended, collect, collectTo, proposed } from '../support/memory/log-events.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 
 const stream = streamName('object:w/a');

@@ -5,8 +5,8 @@
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
-import { isStrayCommitFailure } from '../../src/log/lmdb-store.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
+import { isStrayCommitFailure } from '../../src/log/lmdb/lmdb-store.ts';
 import { logStart, streamName } from '../../src/log/log.ts';
 import type { AppendOutcome } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog, ExpectedRevision, ProposedEvent, StreamName } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';

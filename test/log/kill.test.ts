@@ -17,7 +17,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { must } from '../../src/base/unreachable.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
 import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts';
 

@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import type { Test } from 'tap';
 
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { streamNameBytesMax } from '../../src/limits/log.ts';
 import { logRecentEventsMax } from '../../src/limits/log.ts';
-import { openStore } from '../../src/log/lmdb-store.ts';
-import type { LmdbStore } from '../../src/log/lmdb-store.ts';
+import { openStore } from '../../src/log/lmdb/lmdb-store.ts';
+import type { LmdbStore } from '../../src/log/lmdb/lmdb-store.ts';
 import { LogCorruptError, logPosition, logStart, streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { batchOf, collect, collectTo, deliver, proposed } from '../support/log-events.ts';
+import { batchOf, collect, collectTo, deliver, proposed } from '../support/memory/log-events.ts';
 import { runLogContract } from './log-contract.ts';
 import type { LogUnderTest } from './log-contract.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { decodeRecord, encodeRecord } from '../../src/log/lmdb-record.ts';
+import { decodeRecord, encodeRecord } from '../../src/log/lmdb/lmdb-record.ts';
 import { LogCorruptError, logPosition, streamName } from '../../src/log/log.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 });

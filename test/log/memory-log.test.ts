@@ -1,4 +1,4 @@
-import { MemoryLog, memoryDisk } from '../support/memory-log.ts';
+import { MemoryLog, memoryDisk } from '../support/memory/memory-log.ts';
 import { runLogContract } from './log-contract.ts';
 
 runLogContract('memory', async () => {

@@ -12,10 +12,10 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream } from '../../src/log/founded-log.ts';
 import { streamName, type ProposedEvent } from '../../src/log/log.ts';
 import { startEventStore, type EventStore, type EventStoreOptions } from '../support/eventstore/eventstore.ts';
-import { withLog, type LogAt } from '../support/event-log.ts';
-import { selfSigned } from '../support/self-signed.ts';
-import { freePort, NodeProcess } from './node-process.ts';
-import { widgetsPath } from './widget-model.ts';
+import { withLog, type LogAt } from '../support/memory/event-log.ts';
+import { selfSigned } from '../support/server/self-signed.ts';
+import { freePort, NodeProcess } from './support/node-process.ts';
+import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
 

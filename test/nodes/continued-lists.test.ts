@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { StalledLog } from '../support/stalled-log.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
-import { logSettings } from '../support/event-log.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
+import { StalledLog } from '../support/memory/stalled-log.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { logSettings } from '../support/memory/event-log.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
 
 t.setTimeout(100_000);
 

@@ -1,19 +1,19 @@
 /** Nodes that have a type declared otherwise than the log says last: who says what is declared, and who writes. */
 import { test, type Test } from 'tap';
 
-import { Declarer } from '../../reconcilers/declarer.ts';
-import { claimStream } from '../../src/claims.ts';
+import { Declarer } from '../../reconcilers/platform/declarer.ts';
+import { claimStream } from '../../src/write/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { levelRead } from '../../src/command/level.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type RecordedEvent } from '../../src/log/log.ts';
-import type { DeclarationSource } from '../../src/resource/declaration.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
+import type { DeclarationSource } from '../../src/resource/type/declaration.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { body, create, merge, remove, valuesOf, widget, widgets, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { shown, verdict } from '../support/writing.ts';
-import { openDoors, type Doors } from './doors.ts';
+import { openDoors, type Doors } from './support/doors.ts';
 
 const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
 const stream = streamName(`type:${widgets.key}`);

@@ -5,9 +5,9 @@ import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, type RecordedEvent } from '../../src/log/log.ts';
 import { binding, user } from '../support/access.ts';
 import { body, collect, create, merge, put, remove } from '../support/given.ts';
-import type { MemoryLog } from '../support/memory-log.ts';
+import type { MemoryLog } from '../support/memory/memory-log.ts';
 import { shown, tally, verdict } from '../support/writing.ts';
-import { anybody, openDoors, typeOf, type Door } from './doors.ts';
+import { anybody, openDoors, typeOf, type Door } from './support/doors.ts';
 
 /** Real write doors and read models of several nodes over one log. A lazy node folds nothing before it has to. */
 const serial = (name: string, value: string | undefined) => body({ metadata: { name }, spec: { title: name, ...(value === undefined ? {} : { serial: value }) } });

@@ -7,11 +7,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { basic } from '../support/ask.ts';
-import { eventsOf } from '../support/event-log.ts';
+import { eventsOf } from '../support/memory/event-log.ts';
 import { spawnEventStore, type EventStoreProcess } from '../support/eventstore/eventstore-process.ts';
-import { NodeProcess } from './node-process.ts';
-import { widgetsPath } from './widget-model.ts';
-import { Writer } from './writer.ts';
+import { NodeProcess } from './support/node-process.ts';
+import { widgetsPath } from './support/widget-model.ts';
+import { Writer } from './support/writer.ts';
 
 t.setTimeout(280_000);
 

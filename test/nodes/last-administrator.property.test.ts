@@ -8,21 +8,21 @@ import fc from 'fast-check';
 import { test, type Test } from 'tap';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
-import { Bindings } from '../../reconcilers/bindings.ts';
-import { Collector } from '../../reconcilers/collector.ts';
+import { Bindings } from '../../reconcilers/platform/bindings.ts';
+import { Collector } from '../../reconcilers/platform/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
-import { OwnerReferences } from '../../reconcilers/owner-references.ts';
+import { OwnerReferences } from '../../reconcilers/platform/owner-references.ts';
 import { typesWithoutOwners } from '../../src/auth/types/platform-types.ts';
 import { bindingsFinalizer } from '../../src/auth/types/user-type.ts';
 import type { Propagation } from '../../src/command/propagation.ts';
 import { streamName, type LogPosition } from '../../src/log/log.ts';
-import type { OwnerReference } from '../../src/resource/object.ts';
+import type { OwnerReference } from '../../src/resource/object/object.ts';
 import { binding, user } from '../support/access.ts';
 import { body, create, domain, merge, remove, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { appendReferences } from '../support/old-references.ts';
 import { settled, shown } from '../support/writing.ts';
-import { anybody, openDoors, typeOf, type Door, type Doors } from './doors.ts';
+import { anybody, openDoors, typeOf, type Door, type Doors } from './support/doors.ts';
 
 const runs = Number(process.env['PBT_RUNS'] ?? 25);
 const seed = process.env['PBT_SEED'];

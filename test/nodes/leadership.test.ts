@@ -7,11 +7,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { leaseLookMs, leaseMs } from '../../src/limits/reconcilers.ts';
-import { Following } from './following.ts';
-import { leads, ranked } from './leading.ts';
-import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
-import { widgetsPath } from './widget-model.ts';
+import { Following } from './support/following.ts';
+import { leads, ranked } from './support/leading.ts';
+import { startLogServer, tellWhichServer, type LogServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
+import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
 tellWhichServer(t);

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { core, passwordOf } from '../support/administration.ts';
+import { core, passwordOf } from '../support/server/administration.ts';
 import { basic } from '../support/ask.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
-import { logSettings } from '../support/event-log.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { logSettings } from '../support/memory/event-log.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
 
 t.setTimeout(200_000);
 

@@ -8,16 +8,16 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { transports } from '../support/watching.ts';
-import { AlternatingClient } from './alternating-client.ts';
-import { Following } from './following.ts';
-import type { LogAt } from '../support/event-log.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
-import { Outages } from './outages.ts';
-import { PersonModel } from './person-model.ts';
-import { people, step, take, watches, type Step } from './service-script.ts';
-import { historyOf } from './recorded-history.ts';
-import { WidgetModel, widgetsPath } from './widget-model.ts';
+import { AlternatingClient } from './support/alternating-client.ts';
+import { Following } from './support/following.ts';
+import type { LogAt } from '../support/memory/event-log.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
+import { Outages } from './support/outages.ts';
+import { PersonModel } from './support/person-model.ts';
+import { people, step, take, watches, type Step } from './support/service-script.ts';
+import { historyOf } from './support/recorded-history.ts';
+import { WidgetModel, widgetsPath } from './support/widget-model.ts';
 
 const seed = Number(process.env['NODES_SEED'] ?? 20_261_121);
 const steps = Number(process.env['NODES_STEPS'] ?? 500);

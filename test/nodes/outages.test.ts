@@ -5,12 +5,12 @@
 import t from 'tap';
 
 import { transports } from '../support/watching.ts';
-import { Following } from './following.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
-import { historyOf } from './recorded-history.ts';
-import { widgetsPath } from './widget-model.ts';
-import { Writer } from './writer.ts';
+import { Following } from './support/following.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
+import { historyOf } from './support/recorded-history.ts';
+import { widgetsPath } from './support/widget-model.ts';
+import { Writer } from './support/writer.ts';
 
 const asked = process.env['LOG_OUTAGE_SECONDS'];
 const outages = (asked ?? '1,10').split(',').map(Number);

@@ -9,11 +9,11 @@ import type { Test } from 'tap';
 
 import { tellerPackage, tellerVersionPath } from '../packages/teller-package.ts';
 import type { Answered } from '../support/ask.ts';
-import { eventsOf } from '../support/event-log.ts';
-import { adminAuthorization } from '../support/start-server.ts';
-import { ranked } from './leading.ts';
-import { startLogServer, tellWhichServer, type LogServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
+import { eventsOf } from '../support/memory/event-log.ts';
+import { adminAuthorization } from '../support/server/start-server.ts';
+import { ranked } from './support/leading.ts';
+import { startLogServer, tellWhichServer, type LogServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
 
 t.setTimeout(280_000);
 tellWhichServer(t);

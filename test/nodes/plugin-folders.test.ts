@@ -6,11 +6,11 @@ import { setTimeout as passes } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { eventsOf } from '../support/event-log.ts';
-import { ranked } from './leading.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
-import { widgetsPath } from './widget-model.ts';
+import { eventsOf } from '../support/memory/event-log.ts';
+import { ranked } from './support/leading.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
+import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
 tellWhichServer(t);

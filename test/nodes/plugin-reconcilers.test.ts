@@ -7,10 +7,10 @@ import { setTimeout as passes } from 'node:timers/promises';
 import t from 'tap';
 
 import { leaseMs } from '../../src/limits/reconcilers.ts';
-import { manifestYaml, writePlugins } from '../plugin/host-stage.ts';
-import { leads } from './leading.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
-import { NodeProcess } from './node-process.ts';
+import { manifestYaml, writePlugins } from '../plugin/host/host-stage.ts';
+import { leads } from './support/leading.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { NodeProcess } from './support/node-process.ts';
 
 t.setTimeout(240_000);
 tellWhichServer(t);

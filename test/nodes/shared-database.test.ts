@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 
 import t from 'tap';
 
-import { runCommandLine } from '../support/command-line.ts';
-import { logSettings, eventsOf } from '../support/event-log.ts';
-import { startTestServer } from '../support/start-server.ts';
-import { startLogServer, tellWhichServer } from './log-server.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { logSettings, eventsOf } from '../support/memory/event-log.ts';
+import { startTestServer } from '../support/server/start-server.ts';
+import { startLogServer, tellWhichServer } from './support/log-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 

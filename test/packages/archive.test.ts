@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { unpackArchive, type Unpacking } from '../../src/plugin/package-archive.ts';
-import { PackageContents } from '../../src/plugin/package-contents.ts';
-import { packageBytesMax, packageDepthMax, packageEntriesMax, packageFileBytesMax, packageNameBytesMax, packageUnpackedBytesMax } from '../../src/plugin/package-limits.ts';
+import { unpackArchive, type Unpacking } from '../../src/plugin/packages/package-archive.ts';
+import { PackageContents } from '../../src/plugin/packages/package-contents.ts';
+import { packageBytesMax, packageDepthMax, packageEntriesMax, packageFileBytesMax, packageNameBytesMax, packageUnpackedBytesMax } from '../../src/plugin/packages/package-limits.ts';
 import { tar, tgz, zip, type Member } from './archives.ts';
 
 const manifest: Member = { name: 'package/plugin.yaml', content: 'kind: Plugin\n' };

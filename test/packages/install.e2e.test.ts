@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 
 import t, { type Test } from 'tap';
 
-import { packageBytesMax } from '../../src/plugin/package-limits.ts';
-import { as, Administration } from '../support/administration.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/start-server.ts';
+import { packageBytesMax } from '../../src/plugin/packages/package-limits.ts';
+import { as, Administration } from '../support/server/administration.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
 import { packageOf, tgz } from './archives.ts';
 import { tellerPackage, tellerVersionPath } from './teller-package.ts';
 

@@ -6,14 +6,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 
 import { decodeEvent } from '../../src/log/event-codec.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { logStart, streamName, streamRevision, type EventLog } from '../../src/log/log.ts';
 import { appendBytesMax } from '../../src/limits/log.ts';
-import { packageChunkBytes } from '../../src/plugin/package-limits.ts';
-import { refOf } from '../../src/plugin/package-log.ts';
-import { Packages } from '../../src/plugin/packages.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { quickClock } from '../support/quick-clock.ts';
+import { packageChunkBytes } from '../../src/plugin/packages/package-limits.ts';
+import { refOf } from '../../src/plugin/packages/package-log.ts';
+import { Packages } from '../../src/plugin/packages/packages.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { quickClock } from '../support/clocks/quick-clock.ts';
 import { manifestText, packageOf, zip } from './archives.ts';
 
 async function folder(t: Test): Promise<string> {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { quickClock } from '../support/quick-clock.ts';
-import { adminAuthorization, startTestServer, type TestServer } from '../support/start-server.ts';
+import { quickClock } from '../support/clocks/quick-clock.ts';
+import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { tellerPackage, tellerVersionPath } from './teller-package.ts';
 
 t.setTimeout(200_000);

@@ -3,8 +3,8 @@ import type { Test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
 import { authorizePlugin, createClient, type ClientBinding } from '../../src/plugin/client.ts';
-import type { Client, PluginObject } from '../../src/plugin/plugin.ts';
-import { manifestYaml, moduleText, openStage, temporaryFolder, writePlugins, type Stage } from './host-stage.ts';
+import type { Client, PluginObject } from '../../src/plugin/api/plugin.ts';
+import { manifestYaml, moduleText, openStage, temporaryFolder, writePlugins, type Stage } from './host/host-stage.ts';
 
 const goods = { group: 'goods.example', version: 'v1', plural: 'goods' };
 const roles = { group: '', version: 'v1alpha1', plural: 'roles' };

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { comment, type Comment } from '../../plugins/content/comment.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from '../../plugins/content/post-text.ts';
 import { post } from '../../plugins/content/post.ts';
-import { startPlugin, type PluginTest, type TestCaller } from '../../src/testing.ts';
+import { startPlugin, type PluginTest, type TestCaller } from '../../src/sdk/testing.ts';
 import { repository } from '../architecture/repository.ts';
 
 const domain = 'svc.run';

@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import { decodeDefinition } from '../../src/plugin/definition.ts';
-import type { Endpoints } from '../../src/plugin/endpoints.ts';
+import { decodeDefinition } from '../../src/plugin/load/definition.ts';
+import type { Endpoints } from '../../src/plugin/api/endpoints.ts';
 import { startEdge } from '../http/edge-server.ts';
 
 const path = '/apis/api.example.com/v1/things/-/import';

@@ -6,10 +6,10 @@ import { setTimeout as passes } from 'node:timers/promises';
 import t from 'tap';
 
 import { decodeEvent } from '../../src/log/event-codec.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
-import { temporaryFolder, writePlugins } from './host-stage.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { temporaryFolder, writePlugins } from './host/host-stage.ts';
 
 t.setTimeout(120_000);
 const goods = '/apis/goods.example/v1/goods';

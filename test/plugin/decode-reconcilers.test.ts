@@ -1,8 +1,8 @@
 import t from 'tap';
 
-import { decodeReconcilers } from '../../src/plugin/decode-reconcilers.ts';
-import type { PluginObject } from '../../src/plugin/plugin.ts';
-import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../../src/plugin/reconciler-limits.ts';
+import { decodeReconcilers } from '../../src/plugin/load/decode-reconcilers.ts';
+import type { PluginObject } from '../../src/plugin/api/plugin.ts';
+import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../../src/plugin/lifecycle/reconciler-limits.ts';
 
 const goods = { group: 'goods.example', version: 'v1', plural: 'goods' };
 const shops = { ...goods, plural: 'shops' };

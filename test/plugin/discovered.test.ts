@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
-import { takeFound } from '../../src/plugin/discovered.ts';
-import { typeKeyOf } from '../../src/resource/type-declaration.ts';
+import { takeFound } from '../../src/plugin/registry/discovered.ts';
+import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 
 test('plugins in folders come first, then those of every page of objects, one a step', (t) => {
   const objects = Array.from({ length: 200 }, (_, place) => `p${String(place).padStart(3, '0')}`);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { startTestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 import { repository } from '../architecture/repository.ts';
-import { temporaryFolder, writePlugins } from './host-stage.ts';
+import { temporaryFolder, writePlugins } from './host/host-stage.ts';
 
 /** Fenced blocks whose first line is a comment with a path: what the page tells its reader to write. */
 function filesIn(markdown: string): Readonly<Record<string, string>> {

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { nameFolders } from '../../src/plugin/folder-names.ts';
-import { unlessPassing } from '../../src/plugin/passing-errors.ts';
-import { digestOf, lookAtFiles } from '../../src/plugin/plugin-files.ts';
-import { foldersIn } from '../../src/plugin/plugin-folder.ts';
-import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+import { nameFolders } from '../../src/plugin/folders/folder-names.ts';
+import { unlessPassing } from '../../src/plugin/folders/passing-errors.ts';
+import { digestOf, lookAtFiles } from '../../src/plugin/folders/plugin-files.ts';
+import { foldersIn } from '../../src/plugin/folders/plugin-folder.ts';
+import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host/host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';

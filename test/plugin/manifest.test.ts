@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { decodeManifest } from '../../src/plugin/manifest.ts';
+import { decodeManifest } from '../../src/plugin/load/manifest.ts';
 
 const whole = 'apiVersion: plugin.${domain}/v1alpha1\nkind: Plugin\nmetadata: {name: x}\n';
 

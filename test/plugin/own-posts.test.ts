@@ -5,9 +5,9 @@ import type { Test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
 import { authorizePlugin, createClient } from '../../src/plugin/client.ts';
-import { ClientError, type Client, type RouteHandler, type RouteMethod, type RouteResponse } from '../../src/plugin/plugin.ts';
+import { ClientError, type Client, type RouteHandler, type RouteMethod, type RouteResponse } from '../../src/plugin/api/plugin.ts';
 import { repository } from '../architecture/repository.ts';
-import { domain, openStage, temporaryFolder, type Stage } from './host-stage.ts';
+import { domain, openStage, temporaryFolder, type Stage } from './host/host-stage.ts';
 
 const type = { group: `content.${domain}`, version: 'v1alpha1', plural: 'posts' };
 const base = `/apis/uc.api.content.${domain}/v1alpha1/posts`;

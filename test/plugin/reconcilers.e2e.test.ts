@@ -5,9 +5,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { reconcileStepMs } from '../../reconcilers/reconcile-limits.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
-import { StoppedTime } from '../support/stopped-time.ts';
-import { manifestYaml, temporaryFolder, writePlugins } from './host-stage.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { StoppedTime } from '../support/clocks/stopped-time.ts';
+import { manifestYaml, temporaryFolder, writePlugins } from './host/host-stage.ts';
 
 const type = (plural: string): string => `{ group: 'goods.example', version: 'v1', plural: '${plural}' }`;
 const declared = (plural: string, kind: string): string => `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}', plural: '${plural}', statusSubresource: false,

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
-import type { ApiRequest } from '../../src/auth/permission-reader.ts';
+import type { ApiRequest } from '../../src/read/permission-reader.ts';
 import type { Subject } from '../../src/command/subject.ts';
-import { PluginRoutes } from '../../src/http/plugin-routes.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
+import { PluginRoutes } from '../../src/http/plugin-routes/plugin-routes.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { AccessWorld, bindingWrite } from '../access/access-world.ts';
 import { repository } from '../architecture/repository.ts';
 import { Outboxes } from '../../src/watch/outbox.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { requestInfo } from '../../src/resource/request-path.ts';
-import { domain, openStage, temporaryFolder, type Stage } from './host-stage.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { requestInfo } from '../../src/resource/query/request-path.ts';
+import { domain, openStage, temporaryFolder, type Stage } from './host/host-stage.ts';
 
 const names = [
   'content-comments-manage', 'content-comments-moderate', 'content-comments-view', 'content-own-comments',

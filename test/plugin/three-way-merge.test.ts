@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import type { JsonObject, JsonValue } from '../../src/resource/object.ts';
-import { mergeThreeWay, remember } from '../../src/plugin/three-way-merge.ts';
+import type { JsonObject, JsonValue } from '../../src/resource/object/object.ts';
+import { mergeThreeWay, remember } from '../../src/plugin/objects/three-way-merge.ts';
 
 const long = 'x'.repeat(1_000);
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import type { Change } from '../../src/read/objects.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { create, merge, widgetType } from '../support/given.ts';
 import { Writing } from '../support/writing.ts';
 

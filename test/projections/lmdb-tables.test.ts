@@ -3,7 +3,7 @@ import t from 'tap';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { decodeRow, encodeRow, storedOf } from '../../projections/row.ts';
 import { epochShift, logPosition, logStart, streamRevision } from '../../src/log/log.ts';
-import { typeKey } from '../../src/resource/index-entry.ts';
+import { typeKey } from '../../src/resource/type/index-entry.ts';
 import { idOf } from '../support/id-of.ts';
 
 const widgets = typeKey('widgets.example.com');

@@ -4,7 +4,7 @@ import { test } from 'tap';
 
 import { Slices, sliceMs } from '../../src/base/slices.ts';
 import { AccessWorld, type Written } from '../access/access-world.ts';
-import { turnsOf } from '../support/turns.ts';
+import { turnsOf } from '../support/clocks/turns.ts';
 
 const roles = 40;
 

@@ -6,17 +6,17 @@ import type { Test } from 'tap';
 
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
-import { PermissionTables } from '../../projections/permission-tables.ts';
+import { PermissionTables } from '../../projections/permissions/permission-tables.ts';
 import { follow } from '../../projections/runner.ts';
-import type { Concerned } from '../../src/auth/permission-reader.ts';
+import type { Concerned } from '../../src/read/permission-reader.ts';
 import type { Command } from '../../src/command/command.ts';
-import { createWriteDoor, type Execute } from '../../src/execute.ts';
-import type { JsonObject } from '../../src/resource/object.ts';
-import { noRules } from '../../src/write-rules.ts';
+import { createWriteDoor, type Execute } from '../../src/write/execute.ts';
+import type { JsonObject } from '../../src/resource/object/object.ts';
+import { noRules } from '../../src/write/rules.ts';
 import { coreTypes, domain, type Plural } from '../access/access-world.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { shown, type Shown } from '../support/writing.ts';
 
 /** The permission tables over the real read models, written to by the real door. */

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import { everything } from '../../src/access/closure.ts';
-import type { JsonObject } from '../../src/resource/object.ts';
+import type { JsonObject } from '../../src/resource/object/object.ts';
 import { asked, subjectOf } from '../access/access-world.ts';
 import { PermissionStage } from './permission-stage.ts';
 

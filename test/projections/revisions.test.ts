@@ -12,7 +12,7 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { eventSchema, type Event } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { LogCorruptError, logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created, deleted, fenced, updated, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 

@@ -14,8 +14,8 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type LogPosition, type ProposedEvent } from '../../src/log/log.ts';
 import { create, created, deleted, marked, widget, widgets, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
-import { appended } from '../support/log-events.ts';
-import { turnsOf } from '../support/turns.ts';
+import { appended } from '../support/memory/log-events.ts';
+import { turnsOf } from '../support/clocks/turns.ts';
 import { settled, Writing } from '../support/writing.ts';
 
 const signal = new AbortController().signal;

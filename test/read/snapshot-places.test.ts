@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersPerUserMax, snapshotWaitMs } from '../../src/limits/lists.ts';
 import type { Client } from '../../src/read/client.ts';
 import { SnapshotPlaces } from '../../src/read/snapshot-places.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const of = (user: string | undefined, address = `address of ${user ?? 'nobody'}`): Client => ({ user, address });
 

@@ -1,11 +1,11 @@
 /** Claims of unique values are released once nobody holds the value, and never while somebody does. */
 import { test, type Test } from 'tap';
 
-import { claimStream, claimValue } from '../../src/claims.ts';
+import { claimStream, claimValue } from '../../src/write/unique-claims.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type StreamName } from '../../src/log/log.ts';
-import { claimSweepMs } from '../../reconcilers/platform-limits.ts';
+import { claimSweepMs } from '../../reconcilers/platform/platform-limits.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { body } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';

@@ -5,7 +5,7 @@ import { Controller } from '../../reconcilers/controller.ts';
 import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
 import type { Leadership } from '../../reconcilers/lease.ts';
 import { settled, type Outcome } from '../../reconcilers/outcome.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 /** Whatever becomes of it takes a few turns of the event loop. */
 export async function turns(count = 4): Promise<void> {

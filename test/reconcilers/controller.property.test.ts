@@ -10,7 +10,7 @@ import { test } from 'tap';
 import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { again, failed, settled, type Outcome } from '../../reconcilers/outcome.ts';
 import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileSlotsPerPluginMax, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from '../../reconcilers/reconcile-limits.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { Stage, turns } from './controller-stage.ts';
 
 const runs = Number(process.env['PBT_RUNS'] ?? 150);

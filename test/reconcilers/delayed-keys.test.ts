@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { DelayedKeys } from '../../reconcilers/delayed-keys.ts';
 import { sliceMs } from '../../src/base/slices.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const count = 1_000;
 const looksPerMs = 10;

@@ -1,10 +1,10 @@
 import { test } from 'tap';
 
-import { judgeDependent, type Dependent, type OwnerState, type Step } from '../../reconcilers/dependent-judgement.ts';
-import { judgeToken, type TokenStep } from '../../reconcilers/tokens.ts';
-import { completeness, judgeCondition } from '../../reconcilers/role-health.ts';
+import { judgeDependent, type Dependent, type OwnerState, type Step } from '../../reconcilers/platform/dependent-judgement.ts';
+import { judgeToken, type TokenStep } from '../../reconcilers/platform/tokens.ts';
+import { completeness, judgeCondition } from '../../reconcilers/platform/role-health.ts';
 import { atOnce } from '../../src/base/steps.ts';
-import type { OwnerReference, ResourceObject } from '../../src/resource/object.ts';
+import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 
 /** What the platform's reconcilers decide, row by row. */

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { FailureLines } from '../../reconcilers/failure-lines.ts';
 import { reconcileFailuresKnownMax, reconcileFailureToldMs, reconcileLinesPerSecondMax } from '../../reconcilers/reconcile-limits.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 function stage(): { readonly clock: FakeClock; readonly lines: (readonly [message: string, fields: Readonly<Record<string, unknown>>])[]; readonly failed: (key: string, attempts: number) => number } {
   const clock = new FakeClock();

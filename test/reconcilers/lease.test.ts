@@ -8,9 +8,9 @@ import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../../src/li
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 
 const stream = streamName('lease:reconcilers');
 const runs = Number(process.env['PBT_RUNS'] ?? 150);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test, type Test } from 'tap';
 
-import { Administration, as, core, prefixed } from '../support/administration.ts';
+import { Administration, as, core, prefixed } from '../support/server/administration.ts';
 import { ask } from '../support/ask.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 /** What the platform's reconcilers do on a running server, as its users see it. */
 type Answer = Readonly<Record<string, any>>; // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
-import { PluginReconcilers } from '../../reconcilers/plugin-reconcilers.ts';
-import { Suspects } from '../../src/plugin/blamed-plugin.ts';
-import type { ReconcileRequest } from '../../src/plugin/door/reconciler.ts';
-import { asPluginObject } from '../../src/plugin/load-object.ts';
-import type { Client, PluginLogger, PluginObject } from '../../src/plugin/plugin.ts';
-import type { MountedReconciler } from '../../src/plugin/reconciler-mounts.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
+import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
+import { Suspects } from '../../src/plugin/lifecycle/error-attribution.ts';
+import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';
+import { asPluginObject } from '../../src/plugin/objects/load-object.ts';
+import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
+import type { MountedReconciler } from '../../src/plugin/api/reconciler-mounts.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects, WidgetWriter } from '../support/memory/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
 import { Lead, turns } from './controller-stage.ts';
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 
 import { reconcileAllAfterMs, reconcileFailingAttempts, reconcileHealthToldMs, reconcileRetryMsMin, reconcileStepMs, reconcileStopMs, reconcileTraceLengthMax, reconcileWatchedNamesMax } from '../../reconcilers/reconcile-limits.ts';
-import type { ReconcileRequest } from '../../src/plugin/door/reconciler.ts';
-import { ClientError, type PluginObject } from '../../src/plugin/plugin.ts';
+import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';
+import { ClientError, type PluginObject } from '../../src/plugin/api/plugin.ts';
 import { turns } from './controller-stage.ts';
 import { PluginReconcilersStage } from './plugin-reconcilers-stage.ts';
 

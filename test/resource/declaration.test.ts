@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { isSameDeclaration, type Declaration } from '../../src/resource/declaration.ts';
+import { isSameDeclaration, type Declaration } from '../../src/resource/type/declaration.ts';
 import { widgetType } from '../support/given.ts';
 
 const serial = { name: 'spec.serial', unique: true };

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { draftOf, metadataViolations, namesOf, token } from '../../src/resource/draft.ts';
+import { draftOf, metadataViolations, namesOf, token } from '../../src/resource/object/draft.ts';
 
 const pointers = (violations: readonly { readonly pointer: string }[]) => violations.map(({ pointer }) => pointer).sort();
 

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { indexesPerTypeMax, indexValueBytesMax, indexValuesPerObjectMax } from '../../src/limits/objects.ts';
 import { heldValues } from '../../src/resource/held-values.ts';
-import { defineIndexes, entryOf } from '../../src/resource/index-definition.ts';
+import { defineIndexes, entryOf } from '../../src/resource/type/index-definition.ts';
 import type { IndexSpec } from '../../src/resource/index-spec.ts';
 import { IndexValueError } from '../../src/resource/index-values.ts';
-import { stringKey, stringOfKey, textOfKey, timestampMs } from '../../src/resource/index-key.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
-import type { IndexDefinition, IndexValueType } from '../../src/resource/resource-type.ts';
+import { stringKey, stringOfKey, textOfKey, timestampMs } from '../../src/resource/type/index-key.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import type { IndexDefinition, IndexValueType } from '../../src/resource/type/resource-type.ts';
 
 const numRuns = Number(process.env['PBT_RUNS'] ?? 1_000);
 

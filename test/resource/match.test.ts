@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import type { IndexEntry } from '../../src/resource/index-entry.ts';
-import type { IndexRequirement, LabelRequirement } from '../../src/resource/list-query.ts';
-import { matches } from '../../src/resource/match.ts';
+import type { IndexEntry } from '../../src/resource/type/index-entry.ts';
+import type { IndexRequirement, LabelRequirement } from '../../src/resource/query/list-query.ts';
+import { matches } from '../../src/resource/query/match.ts';
 
 const entry: IndexEntry = { name: 'a', created: 5, labels: { app: 'x', empty: '' }, keys: [['a'], [5], [], ['p', 'q']] };
 const selects = (requirement: IndexRequirement): boolean => matches({ labels: [], fields: [requirement] }, entry);

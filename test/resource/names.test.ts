@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { isReservedGroup, isReservedLabel, isWithinDomain, keyProblem, labelValueProblem, nameProblem, subdomainProblem } from '../../src/resource/names.ts';
+import { isReservedGroup, isReservedLabel, isWithinDomain, keyProblem, labelValueProblem, nameProblem, subdomainProblem } from '../../src/resource/type/names.ts';
 
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 

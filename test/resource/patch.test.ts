@@ -5,8 +5,8 @@ import { test } from 'tap';
 import { deepEqual } from '../../src/base/json.ts';
 import { jsonPatchOperationsMax, objectBytesMax } from '../../src/limits/objects.ts';
 import { jsonDepthMax } from '../../src/limits/requests.ts';
-import type { JsonValue } from '../../src/resource/object.ts';
-import { applyJsonPatch, applyMergePatch } from '../../src/resource/patch.ts';
+import type { JsonValue } from '../../src/resource/object/object.ts';
+import { applyJsonPatch, applyMergePatch } from '../../src/resource/object/patch.ts';
 import { frozen } from '../support/given.ts';
 
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits/requests.ts';
-import { nonResourceRequest, queryOf, requestInfo, requestTo, resourceRequest } from '../../src/resource/request-path.ts';
+import { nonResourceRequest, queryOf, requestInfo, requestTo, resourceRequest } from '../../src/resource/query/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
 const table: readonly (readonly [string, string, string])[] = [

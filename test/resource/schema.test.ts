@@ -2,8 +2,8 @@ import t from 'tap';
 
 import { schemaBytesMax } from '../../src/limits/objects.ts';
 import { validationErrorsMax } from '../../src/limits/requests.ts';
-import { patternProblem } from '../../src/resource/safe-pattern.ts';
-import { compileSchema, type CompiledSchema } from '../../src/resource/schema.ts';
+import { patternProblem } from '../../src/resource/schema/safe-pattern.ts';
+import { compileSchema, type CompiledSchema } from '../../src/resource/schema/schema.ts';
 
 function compiled(schema: unknown): CompiledSchema {
   const result = compileSchema(schema);

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { widget } from '../../plugins/example/widget.ts';
 import { printerColumnsMax } from '../../src/limits/objects.ts';
-import { compileType, typeKeyOf, type Declarer } from '../../src/resource/type-declaration.ts';
+import { compileType, typeKeyOf, type Declarer } from '../../src/resource/type/type-declaration.ts';
 
 const author: Declarer = { plugin: 'example', bundled: false, domain: 'svc.run' };
 const platform: Declarer = { ...author, plugin: 'platform', bundled: true };

@@ -5,11 +5,11 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { FoundedLog } from '../../src/log/founded-log.ts';
 import { streamName, type RecordedEvent, type SubscribeOptions } from '../../src/log/log.ts';
 import { progressToldMs } from '../../src/limits/log.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { appended } from '../support/log-events.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { startTestServer } from '../support/start-server.ts';
-import { passing } from '../support/stopped-time.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { appended } from '../support/memory/log-events.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { startTestServer } from '../support/server/start-server.ts';
+import { passing } from '../support/clocks/stopped-time.ts';
 import { altered } from '../support/writing.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';

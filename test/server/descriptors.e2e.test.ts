@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 import t from 'tap';
 
-import { runCommandLine } from '../support/command-line.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
 
 t.setTimeout(120_000);
 

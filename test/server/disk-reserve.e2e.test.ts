@@ -5,8 +5,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { scarceLogIns } from '../../src/limits/disk.ts';
-import { smallDisk, noSmallDisk, type SmallDisk } from '../support/small-disk.ts';
-import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/start-server.ts';
+import { smallDisk, noSmallDisk, type SmallDisk } from '../support/server/small-disk.ts';
+import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
 import { tellerPackage } from '../packages/teller-package.ts';
 
 const mebibyte = 1_048_576;

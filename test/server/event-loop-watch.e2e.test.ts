@@ -3,9 +3,9 @@ import { setTimeout as passes } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { runCommandLine, type CommandLine } from '../support/command-line.ts';
-import { adminAuthorization, testPassword } from '../support/start-server.ts';
-import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host-stage.ts';
+import { runCommandLine, type CommandLine } from '../support/server/command-line.ts';
+import { adminAuthorization, testPassword } from '../support/server/start-server.ts';
+import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
 
 type Line = { readonly level: number; readonly time: string; readonly pid: number; readonly hostname: string; readonly plugin?: string; readonly heldMs?: number; readonly at?: string; readonly function?: string; readonly msg: string };
 

@@ -1,10 +1,10 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
 import t from 'tap';
 
-import type { Turn, Turned } from '../../src/auth/hashing-turns.ts';
-import { noHashCost, Passwords } from '../../src/auth/password.ts';
+import type { Turn, Turned } from '../../src/auth/passwords/hashing-turns.ts';
+import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
 import { ask } from '../support/ask.ts';
-import { adminAuthorization, startTestServer, testPassword } from '../support/start-server.ts';
+import { adminAuthorization, startTestServer, testPassword } from '../support/server/start-server.ts';
 
 /** Hashes wait for the test: the administrator's is the first one made. */
 class HeldPasswords extends Passwords {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 
 import { test } from 'tap';
 
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { logStart } from '../../src/log/log.ts';
-import { runCommandLine } from '../support/command-line.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
 
 const settings = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: 'a password of the test' };
 const headers = { authorization: `Basic ${Buffer.from(`admin:${settings.ADMIN_PASSWORD}`).toString('base64')}`, 'content-type': 'application/json' };

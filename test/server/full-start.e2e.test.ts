@@ -6,8 +6,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { prepareStoreFiles } from '../../src/disk/store-files.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { noSmallDisk, smallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { noSmallDisk, smallDisk, type SmallDisk } from '../support/server/small-disk.ts';
 
 t.setTimeout(300_000);
 

@@ -5,10 +5,10 @@ import t from 'tap';
 import { levelRead } from '../../src/command/level.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
-import { startTestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/server/start-server.ts';
 
 const stream = streamName('platform:level');
 const metadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import t from 'tap';
 
-import { listen } from '../../src/listen.ts';
+import { listen } from '../../src/server/listen.ts';
 import { acceptReportMs } from '../../src/limits/disk.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { configOf } from '../support/start-server.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { configOf } from '../support/server/start-server.ts';
 
 t.test('errors of a server that listens are reported, and none ends the process', async (t) => {
   const clock = new FakeClock();

@@ -7,14 +7,14 @@ import type { Test } from 'tap';
 
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { platformStream } from '../../src/log/founded-log.ts';
-import { openEventStoreLog } from '../../src/log/eventstore-log.ts';
+import { openEventStoreLog } from '../../src/log/eventstore/eventstore-log.ts';
 import { streamName, type EventLog, type ExpectedRevision } from '../../src/log/log.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Event } from '../../src/command/event.ts';
 import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
-import { appended } from '../support/log-events.ts';
-import { adminAuthorization, startTestServer, type TestServer, type TestServerOptions } from '../support/start-server.ts';
+import { appended } from '../support/memory/log-events.ts';
+import { adminAuthorization, startTestServer, type TestServer, type TestServerOptions } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const widget = (name: string) => ({ apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name }, spec: { title: name } });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { test, type Test } from 'tap';
 
-import { runCommandLine } from '../support/command-line.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 

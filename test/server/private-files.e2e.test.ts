@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { tightenDataDir } from '../../src/disk/private-files.ts';
 import { tellerPackage } from '../packages/teller-package.ts';
-import { adminAuthorization, startTestServer, type TestServer } from '../support/start-server.ts';
+import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 /** What is there with rights of others. */
 function wider(path: string): readonly string[] {

@@ -7,11 +7,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { adminAuthorization, startTestServer, type TestServer } from '../support/start-server.ts';
-import { manifestYaml, moduleText, temporaryFolder, writePlugins, type PluginFiles } from '../plugin/host-stage.ts';
-import { runCommandLine } from '../support/command-line.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { passing } from '../support/stopped-time.ts';
+import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { manifestYaml, moduleText, temporaryFolder, writePlugins, type PluginFiles } from '../plugin/host/host-stage.ts';
+import { runCommandLine } from '../support/server/command-line.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { passing } from '../support/clocks/stopped-time.ts';
 
 const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 const merge = { 'content-type': 'application/merge-patch+json' };

@@ -5,7 +5,7 @@ import { test, type Test } from 'tap';
 
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { startEventStore } from '../support/eventstore/eventstore.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import { claimStream } from '../../src/claims.ts';
+import { claimStream } from '../../src/write/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
 import type { ClaimEvent, ObjectEvent } from '../../src/command/event.ts';
@@ -8,7 +8,7 @@ import { streamName, type StreamName } from '../../src/log/log.ts';
 import { bytesOf } from '../../src/write/proposal.ts';
 import { checkTime } from './check-time.ts';
 import { nameOfStream, type Step } from './history.ts';
-import { verdictOf } from './sim-client.ts';
+import { verdictOf } from './clients/sim-client.ts';
 import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from './world.ts';
 
 /** Invariants 1 to 5 and 10, on what stands in the log once a run is over, and on what its clients were answered. */

@@ -2,7 +2,7 @@ import type { AppendOutcome, ExpectedRevision, LogPosition, ProposedEvent, Recor
 import type { Coverage } from './coverage.ts';
 import { staleMsMax, type Faults } from './faults.ts';
 import type { Random } from './random.ts';
-import type { SharedLog } from './shared-log.ts';
+import type { SharedLog } from './log/shared-log.ts';
 import type { Timeline } from './timeline.ts';
 
 type Surroundings = { readonly timeline: Timeline; readonly shared: SharedLog; readonly random: Random; readonly coverage: Coverage };

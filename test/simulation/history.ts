@@ -2,7 +2,7 @@ import type { EventMetadata, ObjectEvent } from '../../src/command/event.ts';
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import { answerBytes, decodeEvent, decodeMetadata, isObjectEvent } from '../../src/log/event-codec.ts';
 import type { LogPosition, RecordedEvent, StreamName } from '../../src/log/log.ts';
-import type { SharedLog } from './shared-log.ts';
+import type { SharedLog } from './log/shared-log.ts';
 
 /** One event of an object, between the state it was decided on and the one after it. */
 export type Step = {

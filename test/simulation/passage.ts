@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
 import { appendFates, travelMs, type AppendFate, type Faults } from './faults.ts';
 import type { Random } from './random.ts';
-import type { SharedLog } from './shared-log.ts';
+import type { SharedLog } from './log/shared-log.ts';
 import type { Life, Timeline } from './timeline.ts';
 
 /** The connection of one node to the log, which outlives the node's crashes. */

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { must } from '../../src/base/unreachable.ts';
 import { Coverage } from './coverage.ts';
 import { simulate } from './simulation.ts';
-import { TablesPool } from './tables-pool.ts';
+import { TablesPool } from './node/tables-pool.ts';
 
 /** Runs one seed after another, as it is asked to: in a thread without a test runner, which would watch over every promise. */
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { WriterLog } from '../../src/write/append.ts';
+import type { WriterLog } from '../../src/write/retrying-log.ts';
 
 /** Resolves when the schedule that was drawn says so. */
 export type Wait = (label: string) => Promise<void>;

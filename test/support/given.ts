@@ -8,7 +8,7 @@ import type { ObjectEvent } from '../../src/command/event.ts';
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import type { Rejection, RejectionReason } from '../../src/command/rejection.ts';
 import { logPosition, streamRevision, type LogPosition } from '../../src/log/log.ts';
-import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object.ts';
+import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { facts, uid, valuesOf, widget } from './sample.ts';
 
 /** `given(...events).when(command).then(event)`: the past, a wish, and what comes of it. */

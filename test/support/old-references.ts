@@ -1,7 +1,7 @@
 import type { EventMetadata } from '../../src/command/event.ts';
 import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import type { EventLog, StreamName } from '../../src/log/log.ts';
-import type { OwnerReference } from '../../src/resource/object.ts';
+import type { OwnerReference } from '../../src/resource/object/object.ts';
 import { idOf } from './id-of.ts';
 
 /** Appends what an older server would have: an object's event with owner references that no write may set any more. */

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 
 import type { Facts } from '../../src/command/facts.ts';
 import type { HeldValue } from '../../src/command/event.ts';
-import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
-import type { DeclaredBy } from '../../src/resource/declaration.ts';
-import { compileType } from '../../src/resource/type-declaration.ts';
+import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { DeclaredBy } from '../../src/resource/type/declaration.ts';
+import { compileType } from '../../src/resource/type/type-declaration.ts';
 
 /** The sample type and its objects. Nothing here knows a test runner: what runs beside the tests uses it as well. */
 

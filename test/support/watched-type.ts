@@ -1,7 +1,7 @@
-import type { TypeKey } from '../../src/resource/index-entry.ts';
-import { defineIndexes } from '../../src/resource/index-definition.ts';
-import type { ResourceObject } from '../../src/resource/object.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { defineIndexes } from '../../src/resource/type/index-definition.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 
 /** A type without a schema, for what does not validate: `widgets.example.com`, with `spec.size` indexed as a number. */
 export function widgetType(plural = 'widgets'): ResourceType {

@@ -10,19 +10,19 @@ import { follow } from '../../projections/runner.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import type { Event } from '../../src/command/event.ts';
 import type { Subject } from '../../src/command/subject.ts';
-import { createWriteDoor, type Execute } from '../../src/execute.ts';
+import { createWriteDoor, type Execute } from '../../src/write/execute.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
-import type { Metadata, ResourceObject } from '../../src/resource/object.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
-import { noRules } from '../../src/write-rules.ts';
-import { HeldBytes } from '../../src/write/held-bytes.ts';
-import type { WriteRates } from '../../src/write/writer.ts';
-import { Writers } from '../../src/write/writers.ts';
-import { FakeClock } from './fake-clock.ts';
+import type { Metadata, ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { noRules } from '../../src/write/rules.ts';
+import { HeldBytes } from '../../src/write/admission/held-bytes.ts';
+import type { WriteRates } from '../../src/write/admission/writer.ts';
+import { Writers } from '../../src/write/admission/writers.ts';
+import { FakeClock } from './clocks/fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';
-import { MemoryLog } from './memory-log.ts';
+import { MemoryLog } from './memory/memory-log.ts';
 
 export type Shown = ResourceObject & { readonly metadata: Metadata & { readonly resourceVersion?: string } };
 

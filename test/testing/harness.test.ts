@@ -6,9 +6,9 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { startPlugin } from '../../src/testing.ts';
+import { startPlugin } from '../../src/sdk/testing.ts';
 import { repository } from '../architecture/repository.ts';
-import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../plugin/host-stage.ts';
+import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
 
 const refused = (status: number, reason: string) => ({ name: 'ClientError', status, reason });
 const goods = { group: 'goods.example', version: 'v1', plural: 'goods' };
@@ -80,7 +80,7 @@ t.test('plugins that it depends on, and the platform\'s own, are there when they
 
 t.test('a test that stops it leaves nothing that keeps the process, with node:test', async (t) => {
   const folder = await written(t);
-  const text = `import { test } from 'node:test'; import assert from 'node:assert/strict'; import { startPlugin } from ${JSON.stringify(new URL('../../src/testing.js', import.meta.url).href)};
+  const text = `import { test } from 'node:test'; import assert from 'node:assert/strict'; import { startPlugin } from ${JSON.stringify(new URL('../../src/sdk/testing.js', import.meta.url).href)};
     test('it runs', async (t) => { const plugin = await startPlugin({ folder: ${JSON.stringify(folder)} }); t.after(() => plugin.stop()); await plugin.settled();
       assert.equal((await plugin.fetch('/apis/goods.example/v1/goods')).status, 200); });`;
   const { NODE_OPTIONS: _options, ...env } = process.env;

@@ -3,7 +3,7 @@ import t from 'tap';
 import {
   definePlugin, defineReconciler, defineType,
   type Client, type FromSchema, type ObjectMetadata, type ObjectOf, type ObjectOfSchema, type PluginObject, type ReconcileRequest,
-} from '../../src/plugin/plugin.ts';
+} from '../../src/plugin/api/plugin.ts';
 
 /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters, @typescript-eslint/no-unused-vars -- all of this is for the compiler to judge; what runs only says that it did */
 /** Two types are the same when each can stand for the other everywhere. */

@@ -3,12 +3,12 @@ import t from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { watchGuardMs } from '../../src/limits/watches.ts';
-import { requestInfo } from '../../src/resource/request-path.ts';
+import { requestInfo } from '../../src/resource/query/request-path.ts';
 import { WatchGuard, type Allows } from '../../src/watch/guard.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects } from '../support/memory-objects.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects } from '../support/memory/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
 import { clientOf } from '../../src/read/client.ts';
 import { RecordingSink } from './recording-sink.ts';

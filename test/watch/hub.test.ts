@@ -13,12 +13,12 @@ import { clientOf } from '../../src/read/client.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
 import { watchCatchUpStallMs, watchCatchUpUnreadBytesMax } from '../../src/limits/watches.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { collect, proposed } from '../support/log-events.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { collect, proposed } from '../support/memory/log-events.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects, WidgetWriter } from '../support/memory/memory-objects.ts';
 import { widgetType, type WidgetContent } from '../support/watched-type.ts';
-import { ToilingClock } from '../support/toiling-clock.ts';
+import { ToilingClock } from '../support/clocks/toiling-clock.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const type = widgetType();

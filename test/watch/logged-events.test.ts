@@ -6,9 +6,9 @@ import { clientOf } from '../../src/read/client.ts';
 import { LoggedEvents } from '../../src/watch/logged-events.ts';
 import { LogSilentError } from '../../src/watch/log-silent-error.ts';
 import type { WatchPlan } from '../../src/watch/watch-plan.ts';
-import { collect } from '../support/log-events.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { WidgetWriter } from '../support/memory-objects.ts';
+import { collect } from '../support/memory/log-events.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { WidgetWriter } from '../support/memory/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
 
 const plan: WatchPlan = {

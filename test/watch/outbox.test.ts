@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { watchFrameOverheadBytes, watchJoinedWriteBytesMax, watchQueuedFrameBytes, watchStreamEndMs } from '../../src/limits/watches.ts';
 import { Frames } from '../../src/watch/frames.ts';
 import { Outboxes, type Connection, type Finish, type Outbox } from '../../src/watch/outbox.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 /** A connection whose peer reads when the test says so. */
 class Peer implements Connection {

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { Reviews, type Reviewed } from '../../src/watch/reviews.ts';
 import { Slices } from '../../src/watch/slices.ts';
-import { ToilingClock } from '../support/toiling-clock.ts';
+import { ToilingClock } from '../support/clocks/toiling-clock.ts';
 
 const turnMs = 4;
 

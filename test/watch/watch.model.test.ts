@@ -4,17 +4,17 @@ import { test } from 'tap';
 
 import { visitor } from '../../src/command/subject.ts';
 import { logPosition, type LogPosition } from '../../src/log/log.ts';
-import { indexOf, type Selection } from '../../src/resource/list-query.ts';
-import type { ResourceType } from '../../src/resource/resource-type.ts';
+import { indexOf, type Selection } from '../../src/resource/query/list-query.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { clientOf } from '../../src/read/client.ts';
 import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
 import { WatchHub } from '../../src/watch/hub.ts';
 import type { WatchStart } from '../../src/watch/watch-plan.ts';
 import type { Watcher } from '../../src/watch/watcher.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { MemoryObjects, WidgetWriter } from '../support/memory-objects.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
+import { MemoryObjects, WidgetWriter } from '../support/memory/memory-objects.ts';
 import { widgetType, type WidgetContent } from '../support/watched-type.ts';
 import { RecordingSink, type Seen } from './recording-sink.ts';
 

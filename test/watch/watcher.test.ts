@@ -11,7 +11,7 @@ import { widgetType } from '../support/watched-type.ts';
 import { clientOf } from '../../src/read/client.ts';
 import { Frames } from '../../src/watch/frames.ts';
 import { Outboxes } from '../../src/watch/outbox.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const frames = new Frames(Buffer.from('{"type":"ADDED","object":{"metadata":{}}}\n'));

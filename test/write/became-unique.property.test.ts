@@ -9,7 +9,7 @@ import { claimValues } from '../../src/write/values.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { idOf } from '../support/id-of.ts';
 import { widget, widgets } from '../support/given.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 
 /**
  * Writers of a declaration in which the index is not unique race with writers of the next one, in which it is, over a log whose

@@ -8,7 +8,7 @@ import type { AppendOutcome, EventLog, ProposedEvent } from '../../src/log/log.t
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { streamRevision } from '../../src/log/log.ts';
-import { writeRates } from '../../src/write/writer.ts';
+import { writeRates } from '../../src/write/admission/writer.ts';
 import { bytesOf } from '../../src/write/proposal.ts';
 import { body, collect, create, fenced, merge, remove, widget, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';

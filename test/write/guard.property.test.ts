@@ -5,12 +5,12 @@ import type { Clock } from '../../src/base/clock.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type ExpectedRevision, type LogPosition, type ProposedEvent, type RecordedEvent, type StreamName, type StreamRevision } from '../../src/log/log.ts';
-import type { WriterLog } from '../../src/write/append.ts';
+import type { WriterLog } from '../../src/write/retrying-log.ts';
 import { HeldGuard, type GuardDependencies } from '../../src/write/guard.ts';
-import { Turns } from '../../src/write/turns.ts';
-import { Writer } from '../../src/write/writer.ts';
+import { Turns } from '../../src/write/object-queue.ts';
+import { Writer } from '../../src/write/admission/writer.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 
 /**
  * Nodes whose folds move only when they are waited for each take away supports of something that must not lose its last one,

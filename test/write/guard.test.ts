@@ -5,12 +5,12 @@ import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision } from '../../src/log/log.ts';
 import { HeldGuard } from '../../src/write/guard.ts';
-import { Turns } from '../../src/write/turns.ts';
-import { Writer } from '../../src/write/writer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { Turns } from '../../src/write/object-queue.ts';
+import { Writer } from '../../src/write/admission/writer.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { widget } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { settled } from '../support/writing.ts';
 
 const guard = streamName('guard:supports');

@@ -4,7 +4,7 @@ import type { Command, WriteContext, WriteOutcome } from '../../src/command/comm
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { writesInFlightMax, writesWaitingPerObjectMax } from '../../src/limits/writes.ts';
 import type { EventLog } from '../../src/log/log.ts';
-import { writeRates } from '../../src/write/writer.ts';
+import { writeRates } from '../../src/write/admission/writer.ts';
 import { body, create, jsonPatch, merge, remove, widgets } from '../support/given.ts';
 import { altered, tally, verdict, Writing } from '../support/writing.ts';
 

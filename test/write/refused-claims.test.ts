@@ -1,12 +1,12 @@
 /** A write that is refused after it has claimed values leaves them free, at once and without a trace of its name. */
 import { test, type Test } from 'tap';
 
-import { claimStream } from '../../src/claims.ts';
+import { claimStream } from '../../src/write/unique-claims.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { streamRevision, type EventLog, type ExpectedRevision } from '../../src/log/log.ts';
-import { writeRates } from '../../src/write/writer.ts';
+import { writeRates } from '../../src/write/admission/writer.ts';
 import { body, create, merge, put, valuesOf, widget, widgets, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { altered, shown, streamOf, verdict, Writing, type WritingOptions } from '../support/writing.ts';

@@ -1,15 +1,15 @@
 /** What an object holds is judged by the event a write is based on: an older one that the log answers says nothing. */
 import { test } from 'tap';
 
-import { claimStream } from '../../src/claims.ts';
+import { claimStream } from '../../src/write/unique-claims.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
 import { claimValues } from '../../src/write/values.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created, updated, valuesOf, widget, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory-log.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 
 const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
 const me = streamName(`object:${widgets.key}/w1`);

@@ -5,11 +5,11 @@ import { EventTimes } from '../../projections/event-times.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { clockDifferenceMsMax } from '../../src/limits/log.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { ServerTime } from '../../src/log/eventstore-time.ts';
+import { ServerTime } from '../../src/log/eventstore/eventstore-time.ts';
 import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
 import { ClockAgreement } from '../../src/write/clock-agreement.ts';
 import { Stamps } from '../../src/write/stamps.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 

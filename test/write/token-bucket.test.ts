@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { TokenBucket } from '../../src/write/token-bucket.ts';
+import { TokenBucket } from '../../src/write/admission/token-bucket.ts';
 
 test('a burst is there at once, and then as much as flows back', (t) => {
   const bucket = new TokenBucket({ perSecond: 10, burst: 100 }, 0);

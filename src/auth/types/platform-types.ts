@@ -1,8 +1,8 @@
 import type { Strategy } from '../../command/strategy.ts';
-import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import type { TypeKey } from '../../resource/index-entry.ts';
-import type { ResourceType } from '../../resource/resource-type.ts';
-import { compileType, typeKeyOf } from '../../resource/type-declaration.ts';
+import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { roleBindingStrategy, roleBindingType } from './role-binding-type.ts';
 import { roleStrategy, roleType } from './role-type.ts';
 import { sessionStrategy, sessionType } from './session-type.ts';

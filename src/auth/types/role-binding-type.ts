@@ -1,8 +1,8 @@
 import type { Strategy } from '../../command/strategy.ts';
 import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits/access.ts';
-import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/plugin.ts';
-import { isMembers } from '../../resource/schema-check.ts';
-import type { ResourceObject } from '../../resource/object.ts';
+import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/api/plugin.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
 import { core, membersAt, nameSchema } from './type-members.ts';
 
 type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };

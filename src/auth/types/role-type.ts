@@ -3,8 +3,8 @@ import type { Role } from '../../access/role.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import { roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
-import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import { isMembers } from '../../resource/schema-check.ts';
+import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;

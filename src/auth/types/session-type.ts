@@ -1,6 +1,6 @@
 import { refuse } from '../../command/refuse.ts';
 import type { Strategy } from '../../command/strategy.ts';
-import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
 /** Log-ins with a cookie (decision 7.4): every node knows them, and deleting one ends it. */

@@ -2,10 +2,10 @@ import { refuse, type Refused } from '../../command/refuse.ts';
 import type { Completed, Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
 import { descriptionLengthMax, tokenRolesMax } from '../../limits/access.ts';
-import type { TypeDeclaration } from '../../plugin/plugin.ts';
+import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
-import type { ResourceObject } from '../../resource/object.ts';
-import type { Violation } from '../../resource/resource-type.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
 import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
 /** Personal access tokens (decision 7.2). Only the response to the create contains the text. */

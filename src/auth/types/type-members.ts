@@ -1,8 +1,8 @@
 import { invalid, type Refused } from '../../command/refuse.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
-import type { ResourceObject } from '../../resource/object.ts';
-import type { Violation } from '../../resource/resource-type.ts';
-import { isMembers } from '../../resource/schema-check.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
 
 /** Members shared by the platform's types. Their group is the core group, so no plugin can declare them. */
 export const core = { group: '', version: 'v1alpha1' } as const;

@@ -1,9 +1,9 @@
 import type { Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
 import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits/access.ts';
-import type { TypeDeclaration } from '../../plugin/plugin.ts';
-import type { Metadata, ResourceObject } from '../../resource/object.ts';
-import { commonPasswordProblem } from '../common-passwords.ts';
+import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
+import type { Metadata, ResourceObject } from '../../resource/object/object.ts';
+import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Users (decision 7.1), named by `metadata.name`. A password is write-only. */

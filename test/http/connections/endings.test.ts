@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 
 import type { HttpDependencies } from '../../../src/http/http-server.ts';
 import { connectionsCheckMs, lingerMs } from '../../../src/limits/requests.ts';
-import { TypeRegistry } from '../../../src/plugin/type-registry.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { widgetType } from '../../support/watched-type.ts';
 import { startEdge } from '../edge-server.ts';
 import { RawConnection, readAnswers } from './wire.ts';

@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import t from 'tap';
 
-import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host-stage.ts';
-import { adminAuthorization, startTestServer } from '../../support/start-server.ts';
+import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
+import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
 
 const own = '/apis/api.headed.example/v1';
 const routes = [

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 
 import { systemClock } from '../../../src/base/clock.ts';
-import { TypeRegistry } from '../../../src/plugin/type-registry.ts';
+import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
 import { widgetType } from '../../support/watched-type.ts';
 import { startEdge } from '../edge-server.ts';
 import { RawConnection, readAnswers, type WireAnswer } from './wire.ts';

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
+import { EntryWriter, formCreated, formName, formNumbers, formTexts, nameAt } from './entry-writer.ts';
+
+/** A record that is no index entry: the row holding it is damaged. */
+export class EntryCorruptError extends Error {
+  constructor(what: string) {
+    super(`an index entry is corrupt: ${what}`);
+    this.name = 'EntryCorruptError';
+  }
+}
+
+const writer = new EntryWriter();
+
+/** `isWhole` false: an index function failed on the object, which has no value in that index. */
+export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
+  return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
+}
+
+/** Whether `record` was made under `fingerprint`, of a whole entry or one that was not. False for what is no record at all. */
+export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
+  if (record.length < nameAt) return false;
+  const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
+  return record[0] === (stamp & 0xff) && record[1] === (stamp >>> 8 & 0xff) && record[2] === (stamp >>> 16 & 0xff) && record[3] === stamp >>> 24;
+}
+
+function partial(stamp: number): number {
+  return ~stamp >>> 0;
+}
+
+let lastFingerprint = '';
+let lastStamp = 0;
+
+/** Asked once a row with the same fingerprint for many rows. */
+function stampOf(fingerprint: string): number {
+  if (fingerprint !== lastFingerprint) {
+    lastStamp = createHash('sha256').update(fingerprint).digest().readUInt32LE(0);
+    lastFingerprint = fingerprint;
+  }
+  return lastStamp;
+}
+
+/** How many distinct contents of one block are kept for sharing; what has more of them is not worth it. */
+const sharedMax = 4_096;
+/** Longer blocks are not kept: with `sharedMax` this bounds what one hostile type can make a decoder hold. */
+const sharedBytesMax = 512;
+
+const noKeys: readonly IndexKey[] = Object.freeze([]);
+const noLabels: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Blocks of bytes met before, with what they decoded to: a million objects hold few distinct labels, phases and owners. */
+class Shared<T> {
+  readonly #known = new Map<string, T>();
+  /** Look-ups that found nothing after the map was full: many of them, and it is not asked any more. */
+  #misses = 0;
+
+  get(block: string): T | undefined {
+    const known = this.#known.get(block);
+    if (known === undefined && this.#known.size === sharedMax) this.#misses += 1;
+    else if (known !== undefined && this.#misses > 0) this.#misses -= 1;
+    return known;
+  }
+
+  add(block: string, value: T): void {
+    if (this.#known.size < sharedMax && block.length <= sharedBytesMax) this.#known.set(block, value);
+  }
+
+  worthAsking(): boolean {
+    return this.#misses < sharedMax;
+  }
+}
+
+/**
+ * Decodes the entries of one type. What repeats among them is one string, one array, one object in all of them: that is
+ * what a million entries cost when kept.
+ */
+export class EntryDecoder {
+  readonly #labels = new Shared<Readonly<Record<string, string>>>();
+  /** By place of the index. */
+  readonly #keys: Shared<readonly IndexKey[]>[] = [];
+  readonly #texts = new Shared<string>();
+  readonly #f64 = new Float64Array(1);
+  /** The bytes of `#f64`. */
+  readonly #f64Bytes = new Uint8Array(this.#f64.buffer);
+  #record: Buffer = Buffer.alloc(0);
+  /** The whole record as Latin-1: one call into the engine instead of one a block. Never kept: a part of it would keep all of it. */
+  #text = '';
+  #at = 0;
+
+  /** Throws `EntryCorruptError` for anything `encodeEntry` did not write. */
+  decode(record: Buffer): IndexEntry {
+    this.#record = record;
+    this.#text = record.toString('latin1');
+    if (record.length <= nameAt) throw new EntryCorruptError(`it has ${String(record.length)} bytes`);
+    const created = this.#number(4);
+    this.#at = nameAt + 1;
+    const name = this.#kept(this.#at, record[nameAt] ?? 0);
+    const labels = this.#readLabels();
+    const count = this.#varint();
+    const keys: (readonly IndexKey[])[] = [];
+    for (let place = 0; place < count; place++) keys.push(this.#readKeys(place, name, created));
+    if (this.#at !== record.length) throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
+    return { name, created, labels, keys };
+  }
+
+  #readLabels(): Readonly<Record<string, string>> {
+    const end = this.#blockEnd();
+    if (end === this.#at) return noLabels;
+    const shared = this.#shared(this.#labels, end);
+    if (shared !== undefined) return shared;
+    const start = this.#at;
+    const labels: Record<string, string> = {};
+    while (this.#at < end) {
+      const key = this.#sharedText();
+      labels[key] = this.#sharedText();
+    }
+    if (this.#labels.worthAsking()) this.#labels.add(this.#slice(start, end), labels);
+    return this.#ended(end, labels);
+  }
+
+  #readKeys(place: number, name: string, created: number): readonly IndexKey[] {
+    const end = this.#blockEnd();
+    if (end === this.#at) return noKeys;
+    const form = this.#text.charCodeAt(this.#at);
+    if (form === formName || form === formCreated) {
+      this.#at += 1;
+      return this.#ended(end, [form === formName ? name : created]);
+    }
+    const known = this.#keys[place] ??= new Shared();
+    const shared = this.#shared(known, end);
+    if (shared !== undefined) return shared;
+    const start = this.#at;
+    this.#at += 1;
+    const keys = form === formTexts ? this.#textKeys(end) : this.#numberKeys(form, end);
+    if (known.worthAsking()) known.add(this.#slice(start, end), keys);
+    return this.#ended(end, keys);
+  }
+
+  #textKeys(end: number): readonly IndexKey[] {
+    const first = this.#ownText();
+    if (this.#at >= end) return [first];
+    const keys = [first];
+    while (this.#at < end) keys.push(this.#sharedText());
+    return keys;
+  }
+
+  #numberKeys(form: number, end: number): readonly IndexKey[] {
+    if (form !== formNumbers) throw new EntryCorruptError(`keys of the form ${String(form)}`);
+    const keys: number[] = [];
+    for (; this.#at + 8 <= end; this.#at += 8) keys.push(this.#number(this.#at));
+    return keys;
+  }
+
+  /** What this block decoded to before, with the place moved past it. */
+  #shared<T>(known: Shared<T>, end: number): T | undefined {
+    if (end - this.#at > sharedBytesMax || !known.worthAsking()) return undefined;
+    const value = known.get(this.#text.slice(this.#at, end));
+    if (value !== undefined) this.#at = end;
+    return value;
+  }
+
+  #sharedText(): string {
+    const start = this.#at;
+    const header = this.#varint();
+    const end = this.#at + (header >>> 1);
+    const known = this.#texts.get(this.#text.slice(start, end));
+    if (known !== undefined) {
+      this.#at = end;
+      return known;
+    }
+    this.#at = start;
+    const text = this.#ownText();
+    this.#texts.add(this.#slice(start, end), text);
+    return text;
+  }
+
+  #ownText(): string {
+    const header = this.#varint();
+    return (header & 1) === 1 ? this.#wide(header >>> 1) : this.#kept(this.#at, header >>> 1);
+  }
+
+  #wide(length: number): string {
+    const start = this.#at;
+    this.#at += length;
+    if (length % 2 === 1 || this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
+    return this.#record.toString('utf16le', start, this.#at);
+  }
+
+  /** A string of its own, with nothing of the record behind it. */
+  #kept(start: number, length: number): string {
+    this.#at = start + length;
+    if (this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
+    return this.#record.toString('latin1', start, this.#at);
+  }
+
+  #slice(start: number, end: number): string {
+    return this.#record.toString('latin1', start, end);
+  }
+
+  #blockEnd(): number {
+    const length = this.#varint();
+    const end = this.#at + length;
+    if (end > this.#record.length) throw new EntryCorruptError('a block is cut off');
+    return end;
+  }
+
+  #ended<T>(end: number, value: T): T {
+    if (this.#at !== end) throw new EntryCorruptError('a block does not end where it should');
+    return value;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.#text.charCodeAt(this.#at++);
+      // NaN past the end: it fails both tests and the loop runs out.
+      if (byte < 0x80) return value | byte << shift;
+      value |= (byte & 0x7f) << shift;
+    }
+    throw new EntryCorruptError('a length does not end');
+  }
+
+  #number(at: number): number {
+    for (let place = 0; place < 8; place++) this.#f64Bytes[place] = this.#text.charCodeAt(at + place);
+    return this.#f64[0] ?? Number.NaN;
+  }
+}

@@ -1,0 +1,113 @@
+import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
+
+/**
+ * Index entries as bytes, kept beside their rows so that a start need not parse a million objects.
+ *
+ *   0  u32  stamp of the indexes' fingerprint: what was made under other declarations is told apart without decoding
+ *   4  f64  created
+ *  12  u8   length of the name, then the name (ASCII by the naming rules)
+ *   …  varint length, then the labels: key, value, …
+ *   …  varint number of indexes, then each: varint length (0: no value), then its keys
+ *
+ * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: keys of strings are no well-formed text (stringKey).
+ * An index's keys begin with their form: texts, numbers (f64), or that they repeat the name or `created`. Little-endian.
+ */
+export const nameAt = 12;
+
+export const formTexts = 0;
+export const formNumbers = 1;
+export const formName = 2;
+export const formCreated = 3;
+
+const beyondLatin1 = /[^\u0000-\u00ff]/;
+
+/** Writes entries into one scratch buffer, so that encoding allocates nothing but the record. */
+export class EntryWriter {
+  #bytes = Buffer.allocUnsafe(4_096);
+  #at = 0;
+
+  encode(entry: IndexEntry, stamp: number): Buffer {
+    const { name, created, labels, keys } = entry;
+    if (name.length > 0xff || beyondLatin1.test(name)) throw new RangeError(`a name must be ASCII and at most 255 characters, got ${JSON.stringify(name)}`);
+    this.#at = 0;
+    this.#room(nameAt + 1 + name.length);
+    this.#bytes.writeUInt32LE(stamp, 0);
+    this.#bytes.writeDoubleLE(created, 4);
+    this.#bytes[nameAt] = name.length;
+    this.#at = nameAt + 1 + this.#bytes.write(name, nameAt + 1, 'latin1');
+    this.#block(() => { this.#labels(labels); });
+    this.#varint(keys.length);
+    for (const each of keys) this.#block(() => { this.#keys(entry, each); });
+    return Buffer.from(this.#bytes.subarray(0, this.#at));
+  }
+
+  #labels(labels: IndexEntry['labels']): void {
+    for (const [key, value] of Object.entries(labels)) {
+      this.#text(key);
+      this.#text(value);
+    }
+  }
+
+  #keys({ name, created }: IndexEntry, keys: readonly IndexKey[]): void {
+    const [first] = keys;
+    if (first === undefined) return;
+    if (keys.length === 1 && first === name) this.#byte(formName);
+    else if (keys.length === 1 && first === created) this.#byte(formCreated);
+    else {
+      this.#byte(typeof first === 'string' ? formTexts : formNumbers);
+      for (const key of keys) {
+        if (typeof key !== typeof first) throw new TypeError('the keys of one index must be of one type');
+        if (typeof key === 'string') this.#text(key);
+        else this.#number(key);
+      }
+    }
+  }
+
+  /** What `write` writes, behind its length: most are short, so one byte is left for it and more are made room for afterwards. */
+  #block(write: () => void): void {
+    const start = this.#at;
+    this.#byte(0);
+    write();
+    const length = this.#at - start - 1;
+    if (length < 0x80) {
+      this.#bytes[start] = length;
+      return;
+    }
+    this.#at = start;
+    const body = Buffer.from(this.#bytes.subarray(start + 1, start + 1 + length));
+    this.#varint(length);
+    this.#room(length);
+    this.#at += body.copy(this.#bytes, this.#at);
+  }
+
+  #text(text: string): void {
+    const wide = beyondLatin1.test(text);
+    const length = wide ? text.length * 2 : text.length;
+    this.#varint(length * 2 + Number(wide));
+    this.#room(length);
+    this.#at += this.#bytes.write(text, this.#at, wide ? 'utf16le' : 'latin1');
+  }
+
+  #number(value: number): void {
+    this.#room(8);
+    this.#at = this.#bytes.writeDoubleLE(value, this.#at);
+  }
+
+  #varint(value: number): void {
+    let rest = value;
+    for (; rest > 0x7f; rest >>>= 7) this.#byte(rest & 0x7f | 0x80);
+    this.#byte(rest);
+  }
+
+  #byte(byte: number): void {
+    this.#room(1);
+    this.#bytes[this.#at++] = byte;
+  }
+
+  #room(length: number): void {
+    if (this.#at + length <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe((this.#at + length) * 2);
+    this.#bytes.copy(grown, 0, 0, this.#at);
+    this.#bytes = grown;
+  }
+}

@@ -1,0 +1,79 @@
+import type { Slices } from '../../src/base/slices.ts';
+import { inStrides, type Steps } from '../../src/base/steps.ts';
+import type { ListQuery, OrderPlace, Window } from '../../src/resource/query/list-query.ts';
+import type { OrdersView } from './index-orders.ts';
+import { select } from './index-plan.ts';
+import type { Slice } from './index-walk.ts';
+import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
+
+export type QueryResult = {
+  /** Objects that match, in all windows. */
+  readonly total: number;
+  /** Those of the window, in order. */
+  readonly names: readonly string[];
+  /** Objects that match and come after the window. */
+  readonly remaining: number;
+  /** The place of the window's last object; undefined when nothing comes after it. */
+  readonly next: OrderPlace | undefined;
+};
+
+/** What a query asks for. */
+export function* chosen(orders: OrdersView, { selection, sort, window }: ListQuery): Steps<QueryResult> {
+  const ordering: Ordering = { orders, sort };
+  const selected = yield* select(orders, selection, sort);
+  const total = totalOf(orders, selected);
+  const before = window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
+  const { skip, take } = sliceOfWindow(window, before, total);
+  const ordinals = yield* sliceOf(ordering, selected, { skip, take });
+  const names: string[] = [];
+  yield* inStrides(ordinals.length, (from, to) => {
+    for (let place = from; place < to; place++) names.push(orders.rows.name(ordinals[place] ?? 0));
+  });
+  const remaining = Math.max(0, total - skip - ordinals.length);
+  const last = ordinals.at(-1);
+  return { total, names, remaining, next: remaining === 0 || last === undefined ? undefined : placeOf(ordering, last) };
+}
+
+function sliceOfWindow(window: Window, before: number, total: number): Slice {
+  switch (window.kind) {
+    case 'all': return { skip: 0, take: total };
+    case 'page': return slice(window.page * window.size - window.size, window.size, total);
+    case 'after': return slice(before, window.limit, total);
+  }
+}
+
+function slice(skip: number, size: number, total: number): Slice {
+  return { skip, take: Math.max(0, Math.min(size, total - skip)) };
+}
+
+/** A query that is answered over several turns. It holds its view of the index until it is answered, or closed. */
+export class Choice {
+  readonly #steps: Steps<QueryResult>;
+  readonly #release: () => void;
+
+  constructor(steps: Steps<QueryResult>, release: () => void) {
+    this.#steps = steps;
+    this.#release = release;
+  }
+
+  /** Goes on until its slice is over; undefined where that was before the end. */
+  advance(slices: Pick<Slices, 'isOver'>): QueryResult | undefined {
+    let isPaused = false;
+    try {
+      for (;;) {
+        const step = this.#steps.next();
+        if (step.done === true) return step.value;
+        if (!slices.isOver()) continue;
+        isPaused = true;
+        return undefined;
+      }
+    } finally {
+      if (!isPaused) this.close();
+    }
+  }
+
+  /** It is not gone on with. */
+  close(): void {
+    this.#release();
+  }
+}

@@ -1,0 +1,112 @@
+import type { IndexKey } from '../../src/resource/type/index-entry.ts';
+import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
+
+/**
+ * The keys of one index by ordinal. An object without a value has a key after all others, so that "last ascending, first
+ * descending" needs no case of its own: finite numbers and texts that begin below U+FC00 (`stringKey`) all come before it.
+ */
+export type KeyColumn = {
+  readonly missing: IndexKey;
+  /** Ascending; empty for an object without a value. */
+  keys(ordinal: number): readonly IndexKey[];
+  /** What the object is sorted by, ascending and descending. */
+  least(ordinal: number): IndexKey;
+  greatest(ordinal: number): IndexKey;
+  set(ordinal: number, keys: readonly IndexKey[]): void;
+};
+
+export const missingText = '\uffff';
+const missingNumber = Infinity;
+const none: readonly IndexKey[] = Object.freeze([]);
+
+export function columnFor(type: IndexValueType, multi: boolean): KeyColumn {
+  if (multi) return new MultiColumn(type === 'string' ? missingText : missingNumber);
+  return type === 'string' ? new TextColumn() : new NumberColumn();
+}
+
+export class TextColumn implements KeyColumn {
+  readonly missing = missingText;
+  readonly #values: string[] = [];
+
+  keys(ordinal: number): readonly IndexKey[] {
+    const value = this.least(ordinal);
+    return value === missingText ? none : [value];
+  }
+
+  least(ordinal: number): string {
+    return this.#values[ordinal] ?? missingText;
+  }
+
+  greatest(ordinal: number): string {
+    return this.#values[ordinal] ?? missingText;
+  }
+
+  set(ordinal: number, keys: readonly IndexKey[]): void {
+    this.put(ordinal, String(keys[0] ?? missingText));
+  }
+
+  put(ordinal: number, value: string): void {
+    // A hole would turn the whole array into a slower kind.
+    while (this.#values.length < ordinal) this.#values.push(missingText);
+    if (ordinal === this.#values.length) this.#values.push(value);
+    else this.#values[ordinal] = value;
+  }
+}
+
+export class NumberColumn implements KeyColumn {
+  readonly missing = missingNumber;
+  /** Longer than what is used. */
+  #values = new Float64Array(16);
+
+  keys(ordinal: number): readonly IndexKey[] {
+    const value = this.least(ordinal);
+    return value === missingNumber ? none : [value];
+  }
+
+  least(ordinal: number): number {
+    return this.#values[ordinal] ?? missingNumber;
+  }
+
+  greatest(ordinal: number): number {
+    return this.#values[ordinal] ?? missingNumber;
+  }
+
+  set(ordinal: number, keys: readonly IndexKey[]): void {
+    this.put(ordinal, Number(keys[0] ?? missingNumber));
+  }
+
+  put(ordinal: number, value: number): void {
+    if (ordinal >= this.#values.length) {
+      const grown = new Float64Array(Math.ceil((ordinal + 1) * 1.5)).fill(missingNumber, this.#values.length);
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[ordinal] = value;
+  }
+}
+
+class MultiColumn implements KeyColumn {
+  readonly missing: IndexKey;
+  readonly #values: (readonly IndexKey[])[] = [];
+
+  constructor(missing: IndexKey) {
+    this.missing = missing;
+  }
+
+  keys(ordinal: number): readonly IndexKey[] {
+    return this.#values[ordinal] ?? none;
+  }
+
+  least(ordinal: number): IndexKey {
+    return this.keys(ordinal)[0] ?? this.missing;
+  }
+
+  greatest(ordinal: number): IndexKey {
+    return this.keys(ordinal).at(-1) ?? this.missing;
+  }
+
+  set(ordinal: number, keys: readonly IndexKey[]): void {
+    while (this.#values.length < ordinal) this.#values.push(none);
+    this.#values[ordinal] = keys.length === 0 ? none : keys;
+  }
+}

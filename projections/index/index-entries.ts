@@ -1,0 +1,35 @@
+import type { IndexEntry } from '../../src/resource/type/index-entry.ts';
+import { entryOfFact } from '../../src/resource/type/index-definition.ts';
+import type { IndexValueError } from '../../src/resource/index-values.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
+import { answerStart, entryOfRow } from '../row.ts';
+
+/** The decoders that share strings among entries, one a type declaration. */
+const decoders = new WeakMap<ResourceType, EntryDecoder>();
+
+/** The index entry kept beside a row; made anew from its answer when it was kept under another declaration of the type. */
+export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
+  return keptEntry(row, type).entry;
+}
+
+/**
+ * The same, and whether it was `current`: of this very declaration. `onError` is told of each index that cannot take the
+ * object, and has one that could not be taken before tried again.
+ */
+export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): { readonly entry: IndexEntry; readonly current: boolean } {
+  const kept = entryOfRow(row);
+  const isCurrent = isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
+  if (!isCurrent) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError), current: false };
+  let decoder = decoders.get(type);
+  if (decoder === undefined) {
+    decoder = new EntryDecoder();
+    decoders.set(type, decoder);
+  }
+  return { entry: decoder.decode(kept), current: true };
+}
+
+function decodeObject(text: string): ResourceObject {
+  return JSON.parse(text) as ResourceObject;
+}

@@ -1,0 +1,233 @@
+import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
+import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
+
+/**
+ * Stable sorts of ordinals by key for loads. A comparison sort of a million distinct texts takes seconds, most of it cache
+ * misses on texts; these read each text once, eight characters at a time, and move numbers.
+ */
+
+/** `order`, sorted by number; `numberOf` answers finite numbers or Infinity. */
+export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) => number): Steps<Uint32Array> {
+  const values = new Float64Array(order.length);
+  let descents = 0;
+  yield* inStrides(order.length, (from, to) => {
+    for (let place = from; place < to; place++) {
+      // Minus zero would come before zero.
+      values[place] = numberOf(order[place] ?? 0) + 0;
+      if (place > 0 && (values[place - 1] ?? 0) > (values[place] ?? 0)) descents += 1;
+    }
+  });
+  if (descents === 0) return order;
+  const words = new Uint32Array(values.buffer);
+  const high = new Uint32Array(order.length);
+  const low = new Uint32Array(order.length);
+  yield* inStrides(order.length, (from, to) => {
+    for (let place = from; place < to; place++) {
+      const sign = words[place * 2 + 1] ?? 0;
+      // A double's bits order as the number does once negatives are turned round and positives put after them.
+      const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
+      high[place] = sign ^ (flip | 0x80000000);
+      low[place] = (words[place * 2] ?? 0) ^ flip;
+    }
+  });
+  return (yield* radixSorted({ high, low, order })).order;
+}
+
+/** Texts by ordinal, and where each ordinal stands among those with an equal text. */
+export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
+
+/**
+ * `ordinals` sorted by text in UTF-16 order, then by rank. Best given in the order the texts were made: they are then
+ * read as they lie in memory.
+ */
+export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
+  if (yield* isSortedText(ordinals, texts)) return ordinals;
+  const sorted = ordinals.slice();
+  yield* sortRun(texts, sorted, 0);
+  return sorted;
+}
+
+function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean> {
+  let before: string | undefined;
+  let isSorted = true;
+  yield* inStrides(ordinals.length, (from, to) => {
+    for (let place = from; place < to && isSorted; place++) {
+      const text = textOf(ordinals[place] ?? 0);
+      isSorted = before === undefined || text > before;
+      before = text;
+    }
+    return isSorted;
+  });
+  return isSorted;
+}
+
+/** Below this many, comparing costs less than counting digits; a few are not worth an array of their own. */
+const comparedMax = 64;
+const fewMax = 8;
+
+/** Sorts ordinals whose texts agree up to `depth`. It calls itself four characters deeper or more. */
+function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
+  if (run.length <= comparedMax) {
+    sortByComparison(texts, run);
+    return;
+  }
+  const shared = depth + (yield* sharedPrefix(texts, run, depth));
+  const keys = yield* packed(texts, run, shared);
+  const { high, low, order } = yield* radixSorted(keys);
+  run.set(order);
+  let paused = 0;
+  for (let start = 0; start < run.length;) {
+    let end = start + 1;
+    while (end < run.length && high[end] === high[start] && low[end] === low[start]) end++;
+    if (end - start > comparedMax) {
+      const isWhole = !keys.ended(low[start] ?? 0);
+      yield* sortEqualStart(texts, run.subarray(start, end), { depth: shared + keys.width, isWhole });
+    } else if (end - start > fewMax) sortByComparison(texts, run.subarray(start, end));
+    else if (end - start > 1) sortFew(texts, run, { from: start, to: end });
+    start = end;
+    if (start - paused < strideMax) continue;
+    paused = start;
+    yield;
+  }
+}
+
+type EqualStart = {
+  readonly depth: number;
+  /** No text ends before `depth`. */
+  readonly isWhole: boolean;
+};
+
+/** Ordinals whose texts look alike up to `depth`: equal, mostly, or going on there. */
+function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
+  if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
+  else if (isWhole) yield* sortRun(texts, run, depth);
+  else yield* sortEnded(texts, run, depth);
+}
+
+/**
+ * The padding of a text that has ended looks like the NULs of another. Of such texts the shorter is the beginning of
+ * the longer, so those that have ended are in order of their lengths, ahead of those that go on.
+ */
+function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
+  const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);
+  yield* sortByNumbers(run, { first: lengthOf, second: rankIn(texts) });
+  let goOn = 0;
+  yield* inStrides(run.length, (from, to) => {
+    for (let place = from; place < to; place++) if (lengthOf(run[place] ?? 0) > depth) goOn += 1;
+  });
+  if (goOn > 1) yield* sortRun(texts, run.subarray(run.length - goOn), depth);
+}
+
+function rankIn({ rankOf }: Texts): (ordinal: number) => number {
+  return (ordinal) => rankOf[ordinal] ?? 0;
+}
+
+function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
+  const first = textOf(run[0] ?? 0);
+  let areAll = true;
+  yield* inStrides(run.length, (from, to) => {
+    for (let place = from; place < to && areAll; place++) areAll = textOf(run[place] ?? 0) === first;
+    return areAll;
+  });
+  return areAll;
+}
+
+/** By insertion, in place. */
+function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: { readonly from: number; readonly to: number }): void {
+  for (let next = from + 1; next < to; next++) {
+    const ordinal = run[next] ?? 0;
+    const text = textOf(ordinal);
+    let place = next;
+    for (; place > from; place--) {
+      const before = run[place - 1] ?? 0;
+      const textBefore = textOf(before);
+      if (textBefore < text || (textBefore === text && (rankOf[before] ?? 0) < (rankOf[ordinal] ?? 0))) break;
+      run[place] = before;
+    }
+    run[place] = ordinal;
+  }
+}
+
+type Numbers = { readonly first: (ordinal: number) => number; readonly second: (ordinal: number) => number };
+
+/** In place; the numbers are whole and below 2^32. */
+function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<undefined> {
+  const high = new Uint32Array(run.length);
+  const low = new Uint32Array(run.length);
+  yield* inStrides(run.length, (from, to) => {
+    for (let place = from; place < to; place++) {
+      high[place] = first(run[place] ?? 0);
+      low[place] = second(run[place] ?? 0);
+    }
+  });
+  run.set((yield* radixSorted({ high, low, order: run })).order);
+}
+
+/** Each text is fetched once: the fetching is what takes time. */
+function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
+  const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
+  pairs.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0)));
+  for (let place = 0; place < run.length; place++) run[place] = pairs[place]?.ordinal ?? 0;
+}
+
+function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Steps<number> {
+  const first = textOf(run[0] ?? 0);
+  let shared = first.length - depth;
+  yield* inStrides(run.length, (from, to) => {
+    for (let place = from; place < to && shared > 0; place++) {
+      const text = textOf(run[place] ?? 0);
+      let same = 0;
+      while (same < shared && text.charCodeAt(depth + same) === first.charCodeAt(depth + same)) same++;
+      shared = same;
+    }
+    return shared > 0;
+  });
+  return shared;
+}
+
+type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
+
+/** The eight characters from `depth` on as two words; four where a character needs two bytes. */
+function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
+  const keys = blankKeys(order);
+  const narrow = { isWhole: true };
+  yield* inStrides(order.length, (from, to) => narrow.isWhole = packNarrow(texts, keys, { from, to, depth }));
+  if (narrow.isWhole) return { ...keys, width: 8, ended: (word) => (word & 0xff) === 0 };
+  yield* inStrides(order.length, (from, to) => { packWide(texts, keys, { from, to, depth }); });
+  return { ...keys, width: 4, ended: (word) => (word & 0xffff) === 0 };
+}
+
+type Part = { readonly from: number; readonly to: number; readonly depth: number };
+
+/** Answers whether each character takes one byte. */
+function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {
+  for (let place = from; place < to; place++) {
+    const text = textOf(order[place] ?? 0);
+    let first = 0;
+    let second = 0;
+    let all = 0;
+    for (let at = depth; at < depth + 4; at++) {
+      const [one, other] = [unit(text, at), unit(text, at + 4)];
+      first = first << 8 | one;
+      second = second << 8 | other;
+      all |= one | other;
+    }
+    if (all > 0xff) return false;
+    high[place] = first;
+    low[place] = second;
+  }
+  return true;
+}
+
+function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): void {
+  for (let place = from; place < to; place++) {
+    const text = textOf(order[place] ?? 0);
+    high[place] = unit(text, depth) << 16 | unit(text, depth + 1);
+    low[place] = unit(text, depth + 2) << 16 | unit(text, depth + 3);
+  }
+}
+
+/** 0 past the end. */
+function unit(text: string, at: number): number {
+  return at < text.length ? text.charCodeAt(at) : 0;
+}

@@ -1,0 +1,137 @@
+import type { Steps } from '../../src/base/steps.ts';
+import { hasBit, type Bits } from './index-bits.ts';
+import { ordinalMask, type OrderView, type Span } from './order-view.ts';
+
+/** A part of an order, and which of its postings count: hits are those with `mark` whose ordinal is in `bits`. */
+export type Walk = {
+  readonly sequence: OrderView;
+  /** Ranks: from `low` up to `high`. */
+  readonly low: number;
+  readonly high: number;
+  /** 0: every posting. */
+  readonly mark: number;
+  /** undefined: every object. */
+  readonly bits: Bits | undefined;
+};
+
+/** A walk whose hits are counted. */
+export type CountedWalk = Walk & { readonly total: number };
+
+export type Slice = { readonly skip: number; readonly take: number };
+
+/** Spans of a chunk each: together some thousand postings. */
+const spansPerStep = 8;
+
+/** Calls `visit` with each span, until it returns false. */
+export function* inSpans(spans: Iterable<Span>, visit: (span: Span) => unknown): Steps<undefined> {
+  let visited = 0;
+  for (const span of spans) {
+    if (visit(span) === false) return;
+    visited += 1;
+    if (visited % spansPerStep === 0) yield;
+  }
+}
+
+export function isHit(posting: number, { mark, bits }: Walk): boolean {
+  return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
+}
+
+/** Hits before `rank`, counted from the nearer end. */
+export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
+  const at = Math.min(Math.max(rank, walk.low), walk.high);
+  if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
+  return walk.total - (yield* hitsIn(walk, at, walk.high));
+}
+
+export function* hitsIn(walk: Walk, low: number, high: number): Steps<number> {
+  if (isWhole(walk)) return Math.max(0, high - low);
+  let count = 0;
+  yield* inSpans(walk.sequence.spans(low, high), (span) => { count += hitsInSpan(walk, span); });
+  return count;
+}
+
+function isWhole({ mark, bits }: Walk): boolean {
+  return mark === 0 && bits === undefined;
+}
+
+/** What a walk spends its time in: nothing but numbers, and no branch on a bit. */
+function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
+  let count = 0;
+  for (let offset = from; offset < to; offset++) {
+    const posting = ordinals[offset] ?? 0;
+    if ((posting & mark) !== mark) continue;
+    const ordinal = posting & ordinalMask;
+    count += bits === undefined ? 1 : (bits[ordinal >>> 5] ?? 0) >>> (ordinal & 31) & 1;
+  }
+  return count;
+}
+
+/** The rank of the hit that has `before` hits before it, found from the nearer end. */
+export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
+  return before <= walk.total / 2 ? yield* rankForward(walk, before) : yield* rankBackward(walk, walk.total - 1 - before);
+}
+
+/** The rank of the hit that has `before` hits before it; `high` when there are not so many. */
+export function* rankForward(walk: Walk, before: number): Steps<number> {
+  if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
+  let rest = before;
+  let rank = walk.low;
+  yield* inSpans(walk.sequence.spans(walk.low, walk.high), (span) => {
+    const { chunk, from, to } = span;
+    const hits = hitsInSpan(walk, span);
+    if (hits <= rest) {
+      rest -= hits;
+      rank += to - from;
+      return true;
+    }
+    for (let offset = from; offset < to; offset++) {
+      if (isHit(chunk.ordinals[offset] ?? 0, walk) && rest-- === 0) break;
+      rank += 1;
+    }
+    return false;
+  });
+  return rank;
+}
+
+/** The rank of the hit that has `after` hits after it. */
+function* rankBackward(walk: Walk, after: number): Steps<number> {
+  if (isWhole(walk)) return walk.high - 1 - after;
+  let rest = after;
+  let rank = walk.high - 1;
+  yield* inSpans(walk.sequence.spansBackward(walk.low, walk.high), (span) => {
+    const { chunk, from, to } = span;
+    const hits = hitsInSpan(walk, span);
+    if (hits <= rest) {
+      rest -= hits;
+      rank -= to - from;
+      return true;
+    }
+    for (let offset = to - 1; offset >= from; offset--) {
+      if (isHit(chunk.ordinals[offset] ?? 0, walk) && rest-- === 0) break;
+      rank -= 1;
+    }
+    return false;
+  });
+  return rank;
+}
+
+/** The ordinals of the hits from `rank` on, at most `take`. */
+export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<number[]> {
+  const found: number[] = [];
+  if (take <= 0) return found;
+  yield* inSpans(walk.sequence.spans(rank, walk.high), ({ chunk, from, to }) => {
+    const end = Math.min(to, isWhole(walk) ? from + take - found.length : to);
+    return collect(walk, { chunk, from, to: end }, found) < take;
+  });
+  if (found.length > take) found.length = take;
+  return found;
+}
+
+/** Adds a span's hits to `found`, and answers how many that holds. */
+function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
+  for (let offset = from; offset < to; offset++) {
+    const posting = ordinals[offset] ?? 0;
+    if ((posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask))) found.push(posting & ordinalMask);
+  }
+  return found.length;
+}

@@ -1,0 +1,189 @@
+import type { IndexKey } from '../../src/resource/type/index-entry.ts';
+import type { KeyColumn } from './index-columns.ts';
+import type { IndexRows, Tie } from './index-rows.ts';
+
+/**
+ * One order of a type's objects, ascending by key, then by the tie-break, in chunks. A place in it is its rank, so the size
+ * of any range of keys is a subtraction.
+ *
+ * An object has one posting, or one a key in a multi-valued order; there the postings of its least and of its greatest key
+ * are marked, so that a walk in either direction meets each object once.
+ */
+export type Chunk = {
+  /** Postings in order; as many as `length` are used. */
+  readonly ordinals: Uint32Array;
+  /** Keys beside the postings where an object may have several; elsewhere they are read from the column. */
+  readonly keys: IndexKey[] | undefined;
+  length: number;
+  /** The key of the last posting: a search over chunks reads nothing else of them. */
+  last: IndexKey;
+  /** How many views had been opened when it was made: those see it, and no later one writes to it. */
+  readonly made: number;
+};
+
+/** A posting is an ordinal and these two marks. */
+export const leastMark = 0x40000000;
+export const greatestMark = 0x20000000;
+export const ordinalMask = 0x1fffffff;
+
+/** What an order holds at one moment. */
+export type OrderState = {
+  /** None is empty. */
+  readonly chunks: Chunk[];
+  size: number;
+  /** The rank of each chunk's first posting; undefined after a change. */
+  starts: Uint32Array | undefined;
+};
+
+/** Asked with the key at the offset. */
+export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
+export type Spot = { readonly chunk: number; readonly offset: number };
+export type Probe = Tie & { readonly key: IndexKey };
+/** Postings of one chunk, from one offset up to another. */
+export type Span = { readonly chunk: Chunk; readonly from: number; readonly to: number };
+
+/** Reads an order. While a view of the index is open, what it reads stays as it is. */
+export class OrderView {
+  readonly #rows: IndexRows;
+  readonly #column: KeyColumn | undefined;
+  readonly #state: OrderState;
+
+  /** `column`: where the keys are that are not beside the postings; undefined: all are equal. */
+  constructor(rows: IndexRows, column: KeyColumn | undefined, state: OrderState) {
+    this.#rows = rows;
+    this.#column = column;
+    this.#state = state;
+  }
+
+  get size(): number {
+    return this.#state.size;
+  }
+
+  /** The first rank whose key is not before `key`. */
+  lower(key: IndexKey): number {
+    return this.#rank(this.find((at) => at < key));
+  }
+
+  /** The first rank whose key is after `key`. */
+  upper(key: IndexKey): number {
+    return this.#rank(this.find((at) => at <= key));
+  }
+
+  /** The first rank whose key neither is before `prefix` nor begins with it. */
+  beyondPrefix(prefix: string): number {
+    return this.#rank(this.find((key) => key < prefix || String(key).startsWith(prefix)));
+  }
+
+  /** The first rank after the place of `key` and `tie`, whether or not an object stands there. */
+  after(key: IndexKey, tie: Tie): number {
+    const probe = { key, ...tie };
+    return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
+  }
+
+  /** The ordinal of the first posting with `key`. */
+  first(key: IndexKey): number | undefined {
+    const { chunk: place, offset } = this.find((at) => at < key);
+    const chunk = this.#state.chunks[place];
+    if (chunk === undefined || offset >= chunk.length || this.keyIn(chunk, offset) !== key) return undefined;
+    return (chunk.ordinals[offset] ?? 0) & ordinalMask;
+  }
+
+  keyAt(rank: number): IndexKey {
+    const { chunk, offset } = this.#spot(rank);
+    const at = this.#state.chunks[chunk];
+    if (at === undefined || offset < 0 || offset >= at.length) throw new RangeError(`an order of ${String(this.size)} postings has none at ${String(rank)}`);
+    return this.keyIn(at, offset);
+  }
+
+  keyIn(chunk: Chunk, offset: number): IndexKey {
+    if (chunk.keys !== undefined) return chunk.keys[offset] ?? '';
+    return this.#column === undefined ? 0 : this.#column.least((chunk.ordinals[offset] ?? 0) & ordinalMask);
+  }
+
+  /** The postings from rank `low` up to `high`, chunk by chunk. */
+  *spans(low: number, high: number): Generator<Span, undefined> {
+    let rest = high - low;
+    if (rest <= 0) return;
+    const spot = this.#spot(low);
+    for (let place = spot.chunk, from = spot.offset; rest > 0; place++, from = 0) {
+      const chunk = this.#state.chunks[place];
+      if (chunk === undefined) return;
+      const to = Math.min(chunk.length, from + rest);
+      rest -= to - from;
+      yield { chunk, from, to };
+    }
+  }
+
+  /** The same spans, the last one first. */
+  *spansBackward(low: number, high: number): Generator<Span, undefined> {
+    let rest = high - low;
+    if (rest <= 0) return;
+    const spot = this.#spot(high - 1);
+    let to = spot.offset + 1;
+    for (let place = spot.chunk; rest > 0; place--) {
+      const chunk = this.#state.chunks[place];
+      if (chunk === undefined) return;
+      const from = Math.max(0, to - rest);
+      rest -= to - from;
+      yield { chunk, from, to };
+      to = this.#state.chunks[place - 1]?.length ?? 0;
+    }
+  }
+
+  compare(key: IndexKey, { chunk, offset }: { readonly chunk: Chunk; readonly offset: number }, probe: Probe): number {
+    if (key !== probe.key) return key < probe.key ? -1 : 1;
+    return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
+  }
+
+  /** The first posting that is not before; the end of the last chunk when all are. */
+  find(isBefore: IsBefore): Spot {
+    const { chunks } = this.#state;
+    let low = 0;
+    let high = chunks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const chunk = chunks[middle];
+      if (chunk !== undefined && isBefore(chunk.last, chunk, chunk.length - 1)) low = middle + 1;
+      else high = middle;
+    }
+    const chunk = chunks[low];
+    if (chunk === undefined) return { chunk: Math.max(0, low - 1), offset: chunks[low - 1]?.length ?? 0 };
+    let from = 0;
+    let to = chunk.length - 1;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (isBefore(this.keyIn(chunk, middle), chunk, middle)) from = middle + 1;
+      else to = middle;
+    }
+    return { chunk: low, offset: from };
+  }
+
+  #rank({ chunk, offset }: Spot): number {
+    return (this.#ranks()[chunk] ?? 0) + offset;
+  }
+
+  #spot(rank: number): Spot {
+    const starts = this.#ranks();
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((starts[middle] ?? 0) <= rank) low = middle;
+      else high = middle - 1;
+    }
+    return { chunk: low, offset: rank - (starts[low] ?? 0) };
+  }
+
+  #ranks(): Uint32Array {
+    const { starts: known, chunks } = this.#state;
+    if (known !== undefined) return known;
+    const starts = new Uint32Array(chunks.length);
+    let rank = 0;
+    for (let place = 0; place < starts.length; place++) {
+      starts[place] = rank;
+      rank += chunks[place]?.length ?? 0;
+    }
+    this.#state.starts = starts;
+    return starts;
+  }
+}

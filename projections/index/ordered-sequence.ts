@@ -1,0 +1,166 @@
+import type { Steps } from '../../src/base/steps.ts';
+import type { IndexKey } from '../../src/resource/type/index-entry.ts';
+import type { KeyColumn } from './index-columns.ts';
+import type { IndexRows } from './index-rows.ts';
+import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
+
+export const chunkPostingsMax = 512;
+/** Full but for some room, so that the first writes after a load do not split every chunk. */
+const loadedPostings = 448;
+
+/** Where an order's keys come from: nowhere (the default order), one a row, or one a posting. */
+export type KeySource = { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
+
+/** An order as it is written to. What an open view reads is copied first: the list of chunks, and each chunk. */
+export class OrderedSequence {
+  readonly #rows: IndexRows;
+  readonly #column: KeyColumn | undefined;
+  readonly #keyed: boolean;
+  #state: OrderState = { chunks: [], size: 0, starts: undefined };
+  #view: OrderView;
+  /** How many views had been opened when `#state` was made. */
+  #made: number;
+
+  constructor(rows: IndexRows, source: KeySource) {
+    this.#rows = rows;
+    this.#column = source.kind === 'column' ? source.column : undefined;
+    this.#keyed = source.kind === 'posting';
+    this.#made = rows.views.opened;
+    this.#view = new OrderView(rows, this.#column, this.#state);
+  }
+
+  /** What it holds now. Whoever goes on reading it in another turn opens a view of the index first. */
+  get view(): OrderView {
+    return this.#view;
+  }
+
+  /** Takes postings that are in order already, instead of what it holds. It must not be read before the last step. */
+  *load(postings: Uint32Array, keyAt: (rank: number) => IndexKey): Steps<undefined> {
+    const chunks: Chunk[] = [];
+    for (let start = 0; start < postings.length; start += loadedPostings) {
+      if (start > 0) yield;
+      const length = Math.min(loadedPostings, postings.length - start);
+      const chunk = this.#newChunk();
+      chunk.ordinals.set(postings.subarray(start, start + length));
+      for (let place = start; place < start + length; place++) chunk.keys?.push(keyAt(place));
+      chunk.length = length;
+      chunks.push(this.#sealed(chunk));
+    }
+    this.#become({ chunks, size: postings.length, starts: undefined });
+  }
+
+  /** The row at the posting's ordinal must hold its keys already. */
+  insert(posting: number, key: IndexKey): void {
+    const state = this.#written();
+    const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
+    at.ordinals.copyWithin(offset + 1, offset, at.length);
+    at.ordinals[offset] = posting;
+    at.keys?.splice(offset, 0, sharedKey(at.keys, offset, key));
+    at.length += 1;
+    this.#sealed(at);
+    state.size += 1;
+  }
+
+  /** The row at the posting's ordinal must still hold its keys. */
+  remove(posting: number, key: IndexKey): void {
+    const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
+    if (this.#state.chunks[place]?.ordinals[offset] !== posting) throw new Error(`invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ${this.#rows.name(posting & ordinalMask)} is missing`);
+    const state = this.#written();
+    const chunk = this.#own(place);
+    chunk.ordinals.copyWithin(offset, offset + 1, chunk.length);
+    chunk.keys?.splice(offset, 1);
+    chunk.length -= 1;
+    state.size -= 1;
+    this.#sealed(chunk);
+    if (chunk.length < chunkPostingsMax / 4) this.#shrink(place);
+  }
+
+  #beforeProbe(posting: number, key: IndexKey): IsBefore {
+    const probe = { key, ...this.#rows.tie(posting & ordinalMask) };
+    return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
+  }
+
+  /** The state to write to, which no view reads. */
+  #written(): OrderState {
+    if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
+    this.#state.starts = undefined;
+    return this.#state;
+  }
+
+  #become(state: OrderState): void {
+    this.#state = state;
+    this.#view = new OrderView(this.#rows, this.#column, state);
+    this.#made = this.#rows.views.opened;
+  }
+
+  /** The chunk there, to be written to. */
+  #own(place: number): Chunk {
+    const chunk = this.#state.chunks[place];
+    if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
+    if (!this.#rows.views.see(chunk.made)) return chunk;
+    const { ordinals, keys, length, last } = chunk;
+    const copy: Chunk = { ordinals: ordinals.slice(), keys: keys?.slice(), length, last, made: this.#rows.views.opened };
+    this.#state.chunks[place] = copy;
+    return copy;
+  }
+
+  /** A chunk with room for one more posting at the spot, and the offset there. */
+  #roomAt({ chunk: place, offset }: Spot): { readonly at: Chunk; readonly offset: number } {
+    const { chunks } = this.#state;
+    if (place >= chunks.length) {
+      const first = this.#newChunk();
+      chunks.push(first);
+      return { at: first, offset: 0 };
+    }
+    const chunk = this.#own(place);
+    if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
+    const right = this.#newChunk();
+    // Mostly something is appended or prepended: then the full chunk stays full.
+    const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
+    right.ordinals.set(chunk.ordinals.subarray(kept));
+    right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
+    right.length = chunk.length - kept;
+    chunk.length = kept;
+    this.#sealed(chunk);
+    this.#sealed(right);
+    chunks.splice(place + 1, 0, right);
+    return offset <= kept && kept < chunkPostingsMax ? { at: chunk, offset } : { at: right, offset: offset - kept };
+  }
+
+  #newChunk(): Chunk {
+    return {
+      ordinals: new Uint32Array(chunkPostingsMax), keys: this.#keyed ? [] : undefined, length: 0, last: 0, made: this.#rows.views.opened,
+    };
+  }
+
+  #sealed(chunk: Chunk): Chunk {
+    if (chunk.length > 0) chunk.last = this.#view.keyIn(chunk, chunk.length - 1);
+    return chunk;
+  }
+
+  /** A small chunk is joined to a neighbour with room to spare, so that removals give memory back. */
+  #shrink(place: number): void {
+    const { chunks } = this.#state;
+    if (chunks[place]?.length === 0) {
+      chunks.splice(place, 1);
+      return;
+    }
+    const left = Math.max(0, place - 1);
+    const source = chunks[left + 1];
+    if (source === undefined || (chunks[left]?.length ?? 0) + source.length > chunkPostingsMax * 3 / 4) return;
+    const target = this.#own(left);
+    target.ordinals.set(source.ordinals.subarray(0, source.length), target.length);
+    target.keys?.push(...(source.keys ?? []));
+    target.length += source.length;
+    target.last = source.last;
+    chunks.splice(left + 1, 1);
+  }
+}
+
+/** An equal neighbour's key, so that one text is kept and not one a posting. */
+function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
+  const left = keys[offset - 1];
+  if (left === key) return left;
+  const right = keys[offset];
+  return right === key ? right : key;
+}

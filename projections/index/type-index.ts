@@ -1,0 +1,152 @@
+import type { Slices } from '../../src/base/slices.ts';
+import { atOnce, inSlices } from '../../src/base/steps.ts';
+import { nameIndex } from '../../src/resource/type/index-definition.ts';
+import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
+import type { ListQuery } from '../../src/resource/query/list-query.ts';
+import type { IndexDefinition } from '../../src/resource/type/resource-type.ts';
+import { Choice, chosen, type QueryResult } from './index-choice.ts';
+import { loadOrders } from './index-load.ts';
+import { labelTerm, markedPosting, newOrders, viewOf, type Orders } from './index-orders.ts';
+
+/**
+ * All indexes of one type, in memory: what its lists are answered from. Every order holds the same objects, and every
+ * change is made within one turn, so whoever reads sees one state.
+ */
+export class TypeIndex {
+  readonly #orders: Orders;
+
+  /** `definitions` begin with `metadata.name`, as those of every type do. */
+  constructor(definitions: readonly IndexDefinition[], orders: Orders = newOrders(definitions)) {
+    if (definitions[0]?.name !== nameIndex) throw new Error(`the first index of a type must be ${nameIndex}`);
+    this.#orders = orders;
+  }
+
+  get size(): number {
+    return this.#orders.rows.size;
+  }
+
+  /** Adds the object, or changes it to what `entry` says. What it was before is known here: callers need not say it. */
+  put(entry: IndexEntry): void {
+    const ordinal = this.#ordinal(entry.name);
+    const { rows } = this.#orders;
+    if (ordinal === undefined) this.#insertAll(rows.add(entry));
+    else if (rows.views.areOpen) {
+      // They may read what it was: what it becomes is another row.
+      this.remove(entry);
+      this.#insertAll(rows.add(entry));
+    } else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
+    else {
+      // Deleted and created again: it stands elsewhere in every order.
+      this.#removeAll(ordinal);
+      rows.set(ordinal, entry);
+      this.#insertAll(ordinal);
+    }
+  }
+
+  remove({ name }: { readonly name: string }): void {
+    const ordinal = this.#ordinal(name);
+    if (ordinal === undefined) return;
+    this.#removeAll(ordinal);
+    this.#orders.rows.remove(ordinal);
+  }
+
+  /** An object that has `key` in the index at `index`. */
+  has(index: number, key: IndexKey): string | undefined {
+    const sequence = this.#orders.byIndex[index];
+    if (sequence === undefined) throw new RangeError(`there is no index at ${String(index)}`);
+    const ordinal = sequence.view.first(key);
+    return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
+  }
+
+  /** Answered in this turn: for windows and selections that are known to be short. */
+  query(query: ListQuery): QueryResult {
+    return atOnce(chosen(viewOf(this.#orders), query));
+  }
+
+  /** Answered over as many turns as it takes, of the state of this one. */
+  begin(query: ListQuery): Choice {
+    const { views } = this.#orders.rows;
+    const view = views.open();
+    return new Choice(chosen(viewOf(this.#orders), query), () => { views.close(view); });
+  }
+
+  #ordinal(name: string): number | undefined {
+    return this.#orders.byIndex[0]?.view.first(name);
+  }
+
+  #insertAll(ordinal: number): void {
+    const { byDefault, byIndex } = this.#orders;
+    byDefault.insert(ordinal, 0);
+    for (let place = 0; place < byIndex.length; place++) this.#insertInto(place, ordinal);
+    for (const term of this.#terms(ordinal)) this.#orders.byLabel.insert(ordinal, term);
+  }
+
+  #removeAll(ordinal: number): void {
+    const { byDefault, byIndex } = this.#orders;
+    byDefault.remove(ordinal, 0);
+    for (let place = 0; place < byIndex.length; place++) this.#removeFrom(place, ordinal);
+    for (const term of this.#terms(ordinal)) this.#orders.byLabel.remove(ordinal, term);
+  }
+
+  #change(ordinal: number, entry: IndexEntry): void {
+    const { rows, byLabel } = this.#orders;
+    // The first two are the name and the creation time, which are as they were.
+    for (let place = 1; place < rows.columns.length; place++) {
+      const column = rows.columns[place];
+      const keys = entry.keys[place] ?? [];
+      if (column === undefined || rows.isOfRow(column) || isEqual(column.keys(ordinal), keys)) continue;
+      this.#removeFrom(place, ordinal);
+      column.set(ordinal, keys);
+      this.#insertInto(place, ordinal);
+    }
+    const before = this.#terms(ordinal);
+    rows.setLabels(ordinal, entry.labels);
+    const after = this.#terms(ordinal);
+    for (const term of before) if (!after.includes(term)) byLabel.remove(ordinal, term);
+    for (const term of after) if (!before.includes(term)) byLabel.insert(ordinal, term);
+  }
+
+  #insertInto(place: number, ordinal: number): void {
+    const sequence = this.#orders.byIndex[place];
+    for (const [posting, key] of this.#postings(place, ordinal)) sequence?.insert(posting, key);
+  }
+
+  #removeFrom(place: number, ordinal: number): void {
+    const sequence = this.#orders.byIndex[place];
+    for (const [posting, key] of this.#postings(place, ordinal)) sequence?.remove(posting, key);
+  }
+
+  #postings(place: number, ordinal: number): readonly (readonly [posting: number, key: IndexKey])[] {
+    const column = this.#orders.rows.columns[place];
+    if (column === undefined) return [];
+    if (this.#orders.multi[place] !== true) return [[ordinal, column.least(ordinal)]];
+    const keys = column.keys(ordinal);
+    return keys.length === 0 ? [[markedPosting(ordinal, 0, 1), column.missing]] : keys.map((key, at) => [markedPosting(ordinal, at, keys.length), key]);
+  }
+
+  #terms(ordinal: number): readonly string[] {
+    return Object.entries(this.#orders.rows.labels(ordinal)).map(([key, value]) => labelTerm(key, value));
+  }
+}
+
+/**
+ * The same index, built at once: each order is sorted once instead of built by a million insertions. Other work has its
+ * turn between slices. Each batch may be made anew or be the same array again.
+ */
+export async function buildTypeIndex(
+  definitions: readonly IndexDefinition[],
+  batches: Iterable<readonly IndexEntry[]> | AsyncIterable<readonly IndexEntry[]>,
+  slices: Pick<Slices, 'isOver' | 'next'>,
+): Promise<TypeIndex> {
+  const orders = newOrders(definitions);
+  for await (const batch of batches) {
+    for (const entry of batch) orders.rows.add(entry);
+    await slices.next();
+  }
+  await inSlices(loadOrders(orders), slices);
+  return new TypeIndex(definitions, orders);
+}
+
+function isEqual(a: readonly IndexKey[], b: readonly IndexKey[]): boolean {
+  return a === b || (a.length === b.length && a.every((key, place) => key === b[place]));
+}

@@ -1,0 +1,165 @@
+import { anonymousRole, authenticatedRole } from '../../src/access/standing-roles.ts';
+import type { Rights } from '../../src/read/permission-reader.ts';
+import type { BindingRecord } from './permission-objects.ts';
+import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
+import type { KnownRoles } from './permission-roles.ts';
+
+/** Roles held together, by however many users: their rights are made when first asked for, and again when a role of theirs changes. */
+export class RoleSet {
+  /** Bound, sorted, without those that everybody has. */
+  readonly bound: readonly string[];
+  readonly #names: ReadonlySet<string>;
+  readonly #roles: KnownRoles;
+  readonly #remembered: Remembered;
+  #rights: HeldRights | undefined;
+  /** The version of the roles of which `#rights` is known to be. */
+  #version = 0;
+  /** Rights of tokens that give only some of these roles, by the very list the token's record holds. */
+  #restricted = new WeakMap<readonly string[], RoleSet>();
+
+  constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
+    this.bound = bound;
+    this.#names = new Set([...bound, ...standing]);
+    this.#roles = roles;
+    this.#remembered = remembered;
+  }
+
+  rights(): HeldRights {
+    const { version } = this.#roles;
+    if (this.#rights !== undefined) {
+      if (this.#version === version) return this.#rights;
+      if (this.#roles.areUnchanged(this.#rights.visited, this.#version)) {
+        this.#version = version;
+        return this.#rights;
+      }
+    }
+    this.#rights = new HeldRights(this.#roles.closure(this.#names), this.#remembered);
+    this.#restricted = new WeakMap();
+    this.#version = version;
+    return this.#rights;
+  }
+
+  /** Of a token that gives only `roles`: those of them that are held here. A super administrator holds every role. */
+  restrictedTo(roles: readonly string[]): Rights {
+    const whole = this.rights();
+    let restricted = this.#restricted.get(roles);
+    if (restricted === undefined) {
+      const held = roles.filter((role) => whole.isSuperAdministrator || whole.visited.has(role));
+      restricted = new RoleSet(held, loggedIn, { roles: this.#roles, remembered: this.#remembered });
+      this.#restricted.set(roles, restricted);
+    }
+    return restricted.rights();
+  }
+}
+
+const loggedIn = [authenticatedRole, anonymousRole];
+
+/** Who is bound to what. Users with the same roles share one set. */
+export class Holders {
+  readonly visitor: RoleSet;
+  /** A user without bindings. */
+  readonly #unbound: RoleSet;
+  readonly #dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered };
+  readonly #bindings = new Map<string, BindingRecord>();
+  readonly #bindingsTo = new Map<string, Set<string>>();
+  /** Of each user: how many bindings there are to each role. */
+  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #setOf = new Map<string, RoleSet>();
+  /** Each distinct set, and how many users have it: with the last one it goes. */
+  readonly #sets = new Map<string, { readonly set: RoleSet; users: number }>();
+
+  constructor(dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
+    this.#dependencies = dependencies;
+    this.visitor = new RoleSet([], [anonymousRole], dependencies);
+    this.#unbound = new RoleSet([], loggedIn, dependencies);
+  }
+
+  of(user: string): RoleSet {
+    return this.#setOf.get(user) ?? this.#unbound;
+  }
+
+  /** `only`: that one, where it binds to the role. */
+  *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
+    const names = this.#bindingsTo.get(role);
+    if (names === undefined || (only !== undefined && !names.has(only))) return;
+    for (const name of only === undefined ? names : [only]) {
+      const binding = this.#bindings.get(name);
+      if (binding !== undefined) yield binding;
+    }
+  }
+
+  isBound(user: string, role: string): boolean {
+    return this.#counts.get(user)?.has(role) === true;
+  }
+
+  /** Answers whether anybody's roles may have changed. */
+  put(name: string, after: BindingRecord | undefined): boolean {
+    const before = this.#bindings.get(name);
+    const lost = before === undefined ? [] : without(before, after);
+    const gained = after === undefined ? [] : without(after, before);
+    if (before !== undefined) this.#remove(before, lost);
+    if (after !== undefined) this.#add(after, gained);
+    for (const user of new Set([...lost, ...gained])) this.#renew(user);
+    return lost.length > 0 || gained.length > 0;
+  }
+
+  clear(): void {
+    for (const map of [this.#bindings, this.#bindingsTo, this.#counts, this.#setOf, this.#sets]) map.clear();
+  }
+
+  #add(binding: BindingRecord, gained: readonly string[]): void {
+    const { name, role } = binding;
+    this.#bindings.set(name, binding);
+    memberOf(this.#bindingsTo, role, () => new Set<string>()).add(name);
+    for (const user of gained) this.#count(user, role, 1);
+  }
+
+  #remove({ name, role }: BindingRecord, lost: readonly string[]): void {
+    this.#bindings.delete(name);
+    const names = this.#bindingsTo.get(role);
+    names?.delete(name);
+    if (names?.size === 0) this.#bindingsTo.delete(role);
+    for (const user of lost) this.#count(user, role, -1);
+  }
+
+  #count(user: string, role: string, change: number): void {
+    const counts = memberOf(this.#counts, user, () => new Map<string, number>());
+    const count = (counts.get(role) ?? 0) + change;
+    if (count > 0) counts.set(role, count);
+    else counts.delete(role);
+    if (counts.size === 0) this.#counts.delete(user);
+  }
+
+  #renew(user: string): void {
+    const before = this.#setOf.get(user);
+    const bound = [...this.#counts.get(user)?.keys() ?? []].sort();
+    if (before !== undefined) this.#release(before);
+    if (bound.length === 0) {
+      this.#setOf.delete(user);
+      return;
+    }
+    const shared = memberOf(this.#sets, keyOf(bound), () => ({ set: new RoleSet(bound, loggedIn, this.#dependencies), users: 0 }));
+    shared.users += 1;
+    this.#setOf.set(user, shared.set);
+  }
+
+  #release({ bound }: RoleSet): void {
+    const key = keyOf(bound);
+    const shared = this.#sets.get(key);
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users === 0) this.#sets.delete(key);
+  }
+}
+
+/** The users of `one` whom `other` does not bind to the same role. */
+function without(one: BindingRecord, other: BindingRecord | undefined): readonly string[] {
+  if (one.role !== other?.role) return one.users;
+  const kept = new Set(other.users);
+  return one.users.filter((user) => !kept.has(user));
+}
+
+/** Names in facts may hold anything. */
+function keyOf(names: readonly string[]): string {
+  return JSON.stringify(names);
+}

@@ -1,0 +1,93 @@
+import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import { isMembers } from '../../src/resource/schema/schema-check.ts';
+
+/**
+ * Stored objects → what decisions know of them. Total: what is in the log is a fact, so nothing here throws, and what cannot
+ * be read grants nothing and lets nobody in.
+ */
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Undefined for one that is marked for deletion: it counts as gone. */
+export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
+  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  return isObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
+}
+
+function isObject(value: unknown): value is ResourceObject {
+  if (!isMembers(value) || !isMembers(value['metadata'])) return false;
+  const { name, uid } = value['metadata'];
+  return typeof name === 'string' && typeof uid === 'string';
+}
+
+export type BindingRecord = { readonly name: string; readonly role: string; readonly users: readonly string[] };
+
+/** What refers to anything but a Role and to anybody but Users binds nobody. */
+export function bindingOf(object: ResourceObject): BindingRecord | undefined {
+  const roleRef = membersAt(object, 'roleRef');
+  const { subjects } = object;
+  const role = roleRef['name'];
+  if (typeof role !== 'string' || !isOfCore(roleRef, 'Role') || !Array.isArray(subjects)) return undefined;
+  const users = new Set<string>();
+  for (const subject of subjects) {
+    if (isMembers(subject) && isOfCore(subject, 'User') && typeof subject['name'] === 'string') users.add(subject['name']);
+  }
+  return { name: object.metadata.name, role, users: [...users] };
+}
+
+function isOfCore({ kind, apiGroup }: Members, expected: string): boolean {
+  return kind === expected && (apiGroup === undefined || apiGroup === '');
+}
+
+export function userOf(object: ResourceObject): UserRecord {
+  const { name, uid } = object.metadata;
+  const { passwordRevision, timesDisabled } = membersAt(object, 'status');
+  return { name, uid, isDisabled: isSet(membersAt(object, 'spec')['disabled']), passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled) };
+}
+
+export function tokenOf(object: ResourceObject): TokenRecord | undefined {
+  const { name, uid } = object.metadata;
+  const spec = membersAt(object, 'spec');
+  const { ownerUid, phase } = membersAt(object, 'status');
+  const { owner, roles } = spec;
+  const expiresAt = timeOf(spec['expiresAt']);
+  if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
+  // A list that is none must not become all of the owner's roles.
+  const restricted = roles === undefined || roles === null ? undefined : Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
+  return { name, uid, owner, ownerUid, roles: restricted, expiresAt, isRevoked: isSet(spec['revoked']), ...(phase === 'expired' ? { isToldExpired: true } : {}) };
+}
+
+export function sessionOf(object: ResourceObject): SessionRecord | undefined {
+  const { name, uid } = object.metadata;
+  const { user } = membersAt(object, 'spec');
+  const { userUid, passwordRevision, timesDisabled, expiresAt } = membersAt(object, 'status');
+  const ends = timeOf(expiresAt);
+  if (typeof user !== 'string' || typeof userUid !== 'string' || ends === undefined || Number.isNaN(ends)) return undefined;
+  return { name, uid, user, userUid, passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled), expiresAt: ends };
+}
+
+function membersAt(object: Members, member: string): Members {
+  const value = object[member];
+  return isMembers(value) ? value : {};
+}
+
+/** `disabled` and `revoked`: anything but an absent one and a plain no is a yes. */
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function disabledOften(value: unknown): { readonly timesDisabled?: number } {
+  const timesDisabled = integer(value);
+  return timesDisabled === undefined ? {} : { timesDisabled };
+}
+
+function integer(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+}
+
+/** Epoch milliseconds; undefined when absent, NaN for what is no time. */
+function timeOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN;
+}

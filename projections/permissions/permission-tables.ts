@@ -1,0 +1,173 @@
+import { roleOf } from '../../src/access/role-object.ts';
+import type { Role } from '../../src/access/role.ts';
+import type { Rule } from '../../src/access/rule.ts';
+import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
+import type { Slices } from '../../src/base/slices.ts';
+import { atOnce, inSlices, type Steps } from '../../src/base/steps.ts';
+import type { Subject } from '../../src/command/subject.ts';
+import type { ChangeBatch, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { ListQuery } from '../../src/resource/query/list-query.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
+import { Credentials } from './permission-credentials.ts';
+import { Holders } from './permission-holders.ts';
+import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-objects.ts';
+import { Remembered, unboundedRights } from './permission-rights.ts';
+import { KnownRoles } from './permission-roles.ts';
+
+type Told = { readonly credentials: Set<string>; rights: boolean };
+
+/** Takes in one object as it is now, undefined when it is gone, and notes who is concerned. */
+type Take = (name: string, object: ResourceObject | undefined, told: Told) => void;
+
+type TakeLive = (name: string, object: ResourceObject | undefined) => void;
+
+const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
+
+/**
+ * Roles, bindings, users, tokens and sessions in memory, as decisions need them: read once from the object read model, then
+ * folded from its feed in the very turn of each commit, so that no request is judged by what was before.
+ */
+export class PermissionTables implements PermissionReader {
+  readonly #reader: ObjectReader;
+  readonly #roles = new KnownRoles();
+  readonly #holders = new Holders({ roles: this.#roles, remembered: new Remembered() });
+  readonly #credentials = new Credentials();
+  readonly #takes: ReadonlyMap<TypeKey, Take>;
+  readonly #listeners = new Set<(concerned: Concerned) => void>();
+  #state: 'empty' | 'loading' | 'ready' = 'empty';
+
+  constructor({ reader, feed, domain }: { readonly reader: ObjectReader; readonly feed: ChangeFeed; readonly domain: string }) {
+    this.#reader = reader;
+    this.#takes = this.#foldOf(domain);
+    feed.subscribe((batch) => { this.#apply(batch); });
+  }
+
+  /** Reads everything in this one turn: the indexes of the five types must be ready. What was known before is replaced. */
+  load(): void {
+    atOnce(this.#loading());
+  }
+
+  /** The same over as many turns as it takes: nobody is judged by the tables before it is done. */
+  async loadIn(slices: Slices): Promise<void> {
+    await inSlices(this.#loading(), slices);
+  }
+
+  /** Object by object, each as it is now; what changes behind that comes from the feed. */
+  *#loading(): Steps<undefined> {
+    this.#state = 'loading';
+    for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
+    const told: Told = { credentials: new Set(), rights: false };
+    for (const [type, take] of this.#takes) {
+      for (const page of this.#reader.pages(type, all)) {
+        yield* this.#read(type, page, (name, object) => { take(name, object, told); });
+      }
+    }
+    this.#state = 'ready';
+  }
+
+  *#read(type: TypeKey, names: readonly string[], take: TakeLive): Steps<undefined> {
+    for (const name of names) {
+      const stored = this.#reader.get(type, name);
+      if (stored !== undefined) take(name, liveObject(stored.bytes));
+      yield;
+    }
+  }
+
+  isReady(): boolean {
+    return this.#state === 'ready';
+  }
+
+  rightsOf(subject: Subject): Rights {
+    switch (subject.kind) {
+      case 'visitor': return this.#holders.visitor.rights();
+      case 'user': {
+        const held = this.#holders.of(subject.name);
+        const { credential } = subject;
+        return credential.kind === 'token' && credential.roles !== undefined ? held.restrictedTo(credential.roles) : held.rights();
+      }
+      case 'plugin': case 'platform': return unboundedRights;
+    }
+  }
+
+  role(name: string): Role | undefined {
+    return this.#roles.role(name)?.role;
+  }
+
+  roles(): Iterable<Role> {
+    return this.#roles.all();
+  }
+
+  bound(user: string): readonly string[] {
+    return this.#holders.of(user).bound;
+  }
+
+  *holders(role: string, binding?: string): Generator<{ readonly binding: string; readonly user: string }, undefined> {
+    for (const { name, users } of this.#holders.bindingsTo(role, binding)) {
+      for (const user of users) if (canLogIn(this.user(user))) yield { binding: name, user };
+    }
+  }
+
+  isHolder(role: string, user: string): boolean {
+    return this.#holders.isBound(user, role) && canLogIn(this.user(user));
+  }
+
+  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {
+    return this.#roles.rulesOf(names, changed);
+  }
+
+  user(name: string): UserRecord | undefined {
+    return this.#credentials.user(name);
+  }
+
+  token(uid: string): TokenRecord | undefined {
+    return this.#credentials.token(uid);
+  }
+
+  session(uid: string): SessionRecord | undefined {
+    return this.#credentials.session(uid);
+  }
+
+  tokensOf(owner: string): number {
+    return this.#credentials.tokensOf(owner);
+  }
+
+  sessionsOf(user: string): readonly string[] {
+    return this.#credentials.sessionsOf(user);
+  }
+
+  subscribe(listener: (concerned: Concerned) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  #apply({ changes }: ChangeBatch): void {
+    if (this.#state === 'empty') return;
+    const told: Told = { credentials: new Set(), rights: false };
+    for (const { type, name, kind, deletionRequested, bytes } of changes) {
+      const take = this.#takes.get(type);
+      if (take !== undefined) take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), told);
+    }
+    if (this.#state !== 'ready' || (told.credentials.size === 0 && !told.rights)) return;
+    for (const listener of this.#listeners) listener(told);
+  }
+
+  #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
+    const noteCredentials = (told: Told, user: string | undefined): void => { if (user !== undefined) told.credentials.add(user); };
+    const noteRights = (told: Told, changed: boolean): void => { told.rights ||= changed; };
+    const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined => (object === undefined ? undefined : decode(object));
+    return new Map<TypeKey, Take>([
+      [typeKeyOf('', 'roles'), (name, object, told) => { noteRights(told, this.#roles.put(name, known(object, (role) => roleOf(role, domain)))); }],
+      [typeKeyOf('', 'rolebindings'), (name, object, told) => { noteRights(told, this.#holders.put(name, known(object, bindingOf))); }],
+      [typeKeyOf('', 'users'), (name, object, told) => { noteCredentials(told, this.#credentials.putUser(name, known(object, userOf))); }],
+      [typeKeyOf('', 'personalaccesstokens'), (name, object, told) => { noteCredentials(told, this.#credentials.putToken(name, known(object, tokenOf))); }],
+      [typeKeyOf('', 'sessions'), (name, object, told) => { noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf))); }],
+    ]);
+  }
+}
+
+/** Whoever has no password yet can make nobody else's. */
+function canLogIn(user: UserRecord | undefined): boolean {
+  return user?.isDisabled === false && user.passwordRevision !== undefined;
+}

@@ -1,0 +1,196 @@
+import { Slices } from '../../src/base/slices.ts';
+import { inSlices, type Steps } from '../../src/base/steps.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, streamRevision, type EventLog, type LogPosition } from '../../src/log/log.ts';
+import type { Change } from '../../src/read/objects.ts';
+import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
+import { nameProblem } from '../../src/resource/type/names.ts';
+import { bindFields } from '../../src/resource/query/order.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { isMembers } from '../../src/resource/schema/schema-check.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
+import { Controller } from '../controller.ts';
+import type { Keys } from '../controller-options.ts';
+import { again, settled, type Outcome } from '../outcome.ts';
+import { accountConcurrencyMax, bindingsPerStepMax, userEventsPerRead } from './platform-limits.ts';
+import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformWrites, type Read } from './platform-writes.ts';
+
+/**
+ * Takes users who are deleted out of the bindings that name them. A binding names a user by name alone, so whoever got the name
+ * next would get the roles: a user who is marked is kept by a finalizer until no binding names them, and only then is the
+ * name free. Where somebody took the finalizer away by hand, bindings last written before the user went are removed all the
+ * same, whether or not there is another of the name by then. One that is written for a name nobody has is left alone, as it
+ * may be for somebody to come; so is `oidc:…`, whom no User stands for.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): what it writes is bound
+ * to the very state of the binding it read, and a mark stays. The finalizer is taken away on the absence of bindings: one
+ * that another node wrote a moment ago is as one written a moment later, for a name that is about to be free.
+ */
+export type BindingsDependencies = PlatformDependencies & {
+  readonly log: Pick<EventLog, 'readStream'>;
+  readonly users: ResourceType;
+  readonly roleBindings: ResourceType;
+  /** What keeps a marked user. */
+  readonly finalizer: string;
+};
+
+export class Bindings {
+  readonly #dependencies: BindingsDependencies;
+  /** By the name of a user. */
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: () => void;
+
+  constructor(dependencies: BindingsDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('bindings', dependencies);
+    this.#controller = new Controller({
+      name: 'bindings', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
+      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+    });
+    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+  }
+
+  /** Call it once users and bindings can be listed. */
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await this.#controller.stop();
+  }
+
+  *#keys(): Keys {
+    const { reader, users, roleBindings } = this.#dependencies;
+    yield* markedOf(reader, users);
+    for (const name of namesOf(reader, roleBindings)) {
+      yield undefined;
+      const binding = readObject(reader, roleBindings, name)?.object;
+      if (binding === undefined) continue;
+      for (const user of userNames(binding)) {
+        yield this.#isGone(user) || this.#isYounger(user, binding) ? user : undefined;
+      }
+    }
+  }
+
+  #note({ type, name, kind, deletionRequested, bytes }: Change): void {
+    const { users, roleBindings } = this.#dependencies;
+    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.#controller.enqueue(name);
+    if (type !== roleBindings.key || kind === 'deleted') return;
+    this.#controller.enqueueAll(() => this.#goneIn(bytes));
+  }
+
+  /** A binding may name thousands. */
+  *#goneIn(binding: Uint8Array): Keys {
+    for (const user of userNames(storedObject(binding))) yield this.#isGone(user) ? user : undefined;
+  }
+
+  /** There was such a user, and there is none, or one that is marked. */
+  #isGone(user: string): boolean {
+    if (nameProblem(user) !== undefined) return false;
+    const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
+    return head.kind === 'gone' || (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined);
+  }
+
+  /** There is such a user, made after the binding was: it may have been somebody else's. Stamps never run backwards within what was folded. */
+  #isYounger(user: string, { metadata }: ResourceObject): boolean {
+    const made = nameProblem(user) === undefined ? readObject(this.#dependencies.reader, this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
+    return made !== undefined && metadata.creationTimestamp <= made;
+  }
+
+  async #reconcile(user: string): Promise<Outcome> {
+    const { finalizer, users } = this.#dependencies;
+    const read = readObject(this.#dependencies.reader, users, user);
+    if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user));
+    const bound = await this.#bindingsOf(user, () => true);
+    if (bound.length > 0) return this.#remove(user, bound);
+    return read.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
+  }
+
+  async #remove(user: string, bound: readonly Read[]): Promise<Outcome> {
+    for (const binding of bound) {
+      const others = subjectsOf(binding.object).filter((subject) => !isUser(subject, user));
+      const outcome = others.length === 0 ? await this.#writes.delete(binding) : await this.#writes.patch(binding, { subjects: others });
+      if (outcome.type !== 'settled') return outcome;
+    }
+    // There may be more, or somebody else may have been faster: the user may go once no binding is found.
+    return bound.length > 0 ? again(0) : settled;
+  }
+
+  /** Those that were last written while there still was a former user of the name: later ones are for the next one. */
+  async #leftBy(user: string): Promise<readonly Read[]> {
+    const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
+    if (head.kind === 'absent') return [];
+    const isSuspect = ({ object }: Read): boolean => head.kind === 'gone' || this.#isYounger(user, object);
+    // Mostly there is none, and the log need not be read.
+    if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
+    const gone = await this.#lastGone(user, head.kind === 'live' ? head.stored.revision : head.revision);
+    if (gone === undefined) return [];
+    return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < gone);
+  }
+
+  /** Where in the log the last user of the name before there was this revision was removed. */
+  async #lastGone(user: string, revision: number): Promise<LogPosition | undefined> {
+    const { log, users } = this.#dependencies;
+    for (let end = revision; end >= 0; end -= userEventsPerRead) {
+      const from = streamRevision(Math.max(0, end - userEventsPerRead + 1));
+      const events = await log.readStream(streamName(`object:${users.key}/${user}`), { from, limit: end - from + 1 });
+      const removed = events.findLast((recorded) => decodeEvent(recorded).event.type === 'ObjectDeleted');
+      if (removed !== undefined) return removed.position;
+    }
+    return undefined;
+  }
+
+  /** Bindings that name the user, count, and are not going away already: as many of them as one step takes in. */
+  async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
+    return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
+  }
+
+  *#someOf(user: string, counts: (binding: Read) => boolean): Steps<readonly Read[]> {
+    const { reader, roleBindings } = this.#dependencies;
+    const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
+    if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
+    const found: Read[] = [];
+    for (const name of namesOf(reader, roleBindings, bound.requirements)) {
+      const read = readObject(reader, roleBindings, name);
+      if (read !== undefined && binds(read.object, user) && counts(read)) found.push(read);
+      if (found.length === bindingsPerStepMax) break;
+      yield;
+    }
+    return found;
+  }
+}
+
+/** It names the user, and is not going away. */
+function binds(binding: ResourceObject, user: string): boolean {
+  if (binding.metadata.deletionTimestamp !== undefined) return false;
+  return subjectsOf(binding).some((subject) => isUser(subject, user));
+}
+
+/** Parsed JSON. */
+function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function subjectsOf({ subjects }: ResourceObject): readonly JsonValue[] {
+  return isList(subjects) ? subjects : [];
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return isMembers(value);
+}
+
+function isUser(subject: JsonValue, user: string): boolean {
+  return isObject(subject) && subject['kind'] === 'User' && subject['name'] === user;
+}
+
+function userNames(binding: ResourceObject): readonly string[] {
+  return subjectsOf(binding).filter(isObject).map(({ name }) => name).filter((name) => typeof name === 'string');
+}

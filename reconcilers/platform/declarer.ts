@@ -1,0 +1,179 @@
+import semver from 'semver';
+
+import { delay, type Clock, type Timer } from '../../src/base/clock.ts';
+import { declarationsLevel } from '../../src/command/level.ts';
+import type { Event, EventMetadata } from '../../src/command/event.ts';
+import { leaseMs } from '../../src/limits/reconcilers.ts';
+import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
+import { LogCorruptError, streamName, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { DeclarationFeed, DeclarationReader, LevelReader } from '../../src/read/declarations.ts';
+import type { ObjectReader } from '../../src/read/objects.ts';
+import { isSameDeclaration, type Declaration } from '../../src/resource/type/declaration.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { Leadership } from '../lease.ts';
+import { declareRetryMs } from './platform-limits.ts';
+
+export type DeclarerDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readLast'>;
+  readonly reader: Pick<ObjectReader, 'reached'>;
+  readonly declarations: DeclarationReader & DeclarationFeed;
+  readonly level: LevelReader;
+  readonly leadership: Leadership;
+  /** The type as this node has it. */
+  readonly typeOf: (key: TypeKey) => ResourceType | undefined;
+  /** All that this node serves. */
+  readonly served: () => readonly ResourceType[];
+  /** No other node writes to this log: what lies in its folders is what its operator wants, however old. */
+  readonly isAlone: boolean;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+  /** Another declaration than this node's counts, which therefore writes no object of the type. */
+  readonly onOther: (type: ResourceType, declared: Declaration) => void;
+  readonly onError: (error: unknown, type: string) => void;
+};
+
+/**
+ * Says in the log what types are declared as (consistency protocol, 7). The node that leads does, of what it has: appended at
+ * the revision it read, so of two that believe to lead one has to look again. It is harmless whoever does it: a node that has
+ * another declaration than the last one writes nothing of the type. Nothing is declared before the log is of that level.
+ */
+export class Declarer {
+  readonly #dependencies: DeclarerDependencies;
+  readonly #stopping = new AbortController();
+  readonly #unsubscribe: readonly (() => void)[];
+  readonly #timers = new Map<TypeKey, Timer>();
+  /** Whose other declaration was told last, by its revision. */
+  readonly #told = new Map<TypeKey, number>();
+
+  constructor(dependencies: DeclarerDependencies) {
+    const { leadership, declarations, level, served } = dependencies;
+    this.#dependencies = dependencies;
+    this.#unsubscribe = [
+      leadership.subscribe((leads) => { if (leads) void this.declare(served()); }),
+      level.subscribe(() => { void this.declare(served()); }),
+      declarations.subscribe((key) => { this.#heard(key); }),
+    ];
+  }
+
+  /**
+   * Resolves once the log says of each of them what this node has it declared as, and that is folded here; or once it is plain
+   * that this is not for this node to say.
+   */
+  async declare(types: readonly ResourceType[]): Promise<void> {
+    await Promise.all(types.map(async (type) => this.#declare(type)));
+  }
+
+  /** Whether writes of the type are refused here, as the log's last declaration of it is another one. */
+  isOther(type: ResourceType): boolean {
+    return this.#otherOf(type) !== undefined;
+  }
+
+  /** Resolves once no other declaration than this node's counts; at once where none does. */
+  async ours(type: ResourceType): Promise<void> {
+    if (!this.isOther(type)) return;
+    await new Promise<void>((resolve) => {
+      const unsubscribe = this.#dependencies.declarations.subscribe(() => {
+        if (this.isOther(type)) return;
+        unsubscribe();
+        resolve();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    for (const timer of this.#timers.values()) timer.cancel();
+  }
+
+  #otherOf({ key, declaration }: ResourceType): Declaration | undefined {
+    const last = this.#dependencies.declarations.declared(key)?.declaration;
+    return last === undefined || declaration === undefined || isSameDeclaration(last, declaration) ? undefined : last;
+  }
+
+  /**
+   * Another node's counts now. If this one leads all the same, one of the two does so no more: after a lease's time it is known
+   * which, and whoever leads then says what is declared.
+   */
+  #heard(key: TypeKey): void {
+    const { typeOf, clock } = this.#dependencies;
+    const type = typeOf(key);
+    if (type === undefined || !this.isOther(type)) return;
+    this.#timers.get(key)?.cancel();
+    this.#timers.set(key, clock.after(leaseMs, () => {
+      this.#timers.delete(key);
+      const current = typeOf(key);
+      if (current !== undefined) void this.#declare(current);
+    }));
+  }
+
+  async #declare(type: ResourceType): Promise<void> {
+    const { clock, leadership, level, onError } = this.#dependencies;
+    const { signal } = this.#stopping;
+    while (this.#isWanted(type) && leadership.isLeader() && level.level() >= declarationsLevel) {
+      try {
+        if (await this.#step(type) === 'done') break;
+      } catch (error) {
+        if (error instanceof LogCorruptError) {
+          onError(error, type.key);
+          break;
+        }
+        // The log does not answer, which is told elsewhere. Whoever leads is known by it.
+        await delay(clock, declareRetryMs, signal);
+      }
+    }
+    if (this.#isWanted(type)) this.#tellOther(type);
+  }
+
+  #tellOther(type: ResourceType): void {
+    const { declarations, onOther } = this.#dependencies;
+    const [other, revision] = [this.#otherOf(type), declarations.declared(type.key)?.revision];
+    if (other === undefined || revision === undefined || this.#told.get(type.key) === revision) return;
+    this.#told.set(type.key, revision);
+    onOther(type, other);
+  }
+
+  /** It is still what this node has. */
+  #isWanted(type: ResourceType): boolean {
+    return this.#dependencies.typeOf(type.key) === type && !this.#stopping.signal.aborted;
+  }
+
+  async #step(type: ResourceType): Promise<'done' | 'again'> {
+    const { log, declarations } = this.#dependencies;
+    const { key, declaration } = type;
+    if (declaration === undefined || (declarations.declared(key) !== undefined && !this.isOther(type))) return 'done';
+    const last = await log.readLast(streamName(`type:${key}`));
+    if (last === undefined) return this.#append(key, declaration, 'absent');
+    const standing = declarationIn(last);
+    if (isSameDeclaration(standing, declaration)) return this.#folded(last.position);
+    return this.#mayReplace(type, standing) ? this.#append(key, declaration, last.revision) : 'done';
+  }
+
+  async #append(key: TypeKey, declaration: Declaration, expected: ExpectedRevision): Promise<'done' | 'again'> {
+    const { log, clock, uuid, metadata } = this.#dependencies;
+    const event: Event = { type: 'TypeDeclared', ...declaration };
+    const appended = await log.append(streamName(`type:${key}`), [encodeEvent(uuid(), event, metadata())], expected);
+    if (appended.ok) return this.#folded(appended.position);
+    if (appended.reason !== 'conflict') await delay(clock, declareRetryMs, this.#stopping.signal);
+    return 'again';
+  }
+
+  /** A node that merely has an older folder says nothing. */
+  #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
+    if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;
+    return semver.compare(declaration.version, standing.version) >= 0;
+  }
+
+  async #folded(position: LogPosition): Promise<'done'> {
+    await this.#dependencies.reader.reached(position, { timeoutMs: declareRetryMs * 30, signal: this.#stopping.signal });
+    return 'done';
+  }
+}
+
+function declarationIn(recorded: RecordedEvent): Declaration {
+  const { event } = decodeEvent(recorded);
+  if (event.type !== 'TypeDeclared') throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+  return event;
+}

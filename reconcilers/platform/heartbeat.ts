@@ -1,0 +1,74 @@
+import { delay, type Clock } from '../../src/base/clock.ts';
+import type { EventMetadata, NodeEvent } from '../../src/command/event.ts';
+import { leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, type EventLog, type ExpectedRevision, type StreamName } from '../../src/log/log.ts';
+
+export type HeartbeatDependencies = {
+  readonly log: Pick<EventLog, 'append'>;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+  /** Drawn at this start. */
+  readonly node: string;
+  /** The highest level of a log that this node reads. */
+  readonly reads: number;
+};
+
+const prefix = 'lease:node/';
+
+/** The node that a heartbeat's stream is of; undefined for another stream. */
+export function nodeOf(stream: StreamName): string | undefined {
+  return stream.startsWith(prefix) ? stream.slice(prefix.length) : undefined;
+}
+
+/** Says in the log, as often as a lease is renewed, that this node runs and which level it reads. Only its last word counts. */
+export class Heartbeat {
+  readonly #dependencies: HeartbeatDependencies;
+  readonly #stream: StreamName;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #expected: ExpectedRevision = 'absent';
+
+  constructor(dependencies: HeartbeatDependencies) {
+    this.#dependencies = dependencies;
+    this.#stream = streamName(`${prefix}${dependencies.node}`);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Nobody need wait for this node any more. It waits for an unreachable log no longer than a moment. */
+  async stop(): Promise<void> {
+    const { clock } = this.#dependencies;
+    this.#stopping.abort();
+    if (this.#running === undefined) return;
+    const given = new AbortController();
+    await Promise.race([this.#running, delay(clock, leaseReleaseMs, given.signal)]);
+    given.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, reads } = this.#dependencies;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const isTold = await this.#say({ type: 'NodeSeen', reads, beatMs: leaseRenewMs });
+      if (isTold !== 'again') await delay(clock, leaseRenewMs, signal);
+    }
+    await this.#say({ type: 'NodeLeft' });
+  }
+
+  /** `again`: what was said before had landed after all. */
+  async #say(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
+    const { log, uuid, metadata } = this.#dependencies;
+    const outcome = await log.append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected).catch(() => undefined);
+    if (outcome?.ok === true) {
+      this.#expected = outcome.revision;
+      return 'told';
+    }
+    if (outcome?.reason !== 'conflict') return 'lost';
+    this.#expected = outcome.actual;
+    return 'again';
+  }
+}

@@ -1,0 +1,150 @@
+import { delay, type Clock } from '../../src/base/clock.ts';
+import { firstLevel } from '../../src/command/level.ts';
+import type { Event, EventMetadata } from '../../src/command/event.ts';
+import { leaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
+import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
+import { LogCorruptError, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { LevelReader } from '../../src/read/declarations.ts';
+import type { ObjectReader } from '../../src/read/objects.ts';
+import { nodeOf } from './heartbeat.ts';
+import type { Leadership } from '../lease.ts';
+import { levelRetryMs } from './platform-limits.ts';
+
+export type LevelsDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readLast' | 'subscribe' | 'head'>;
+  readonly reader: Pick<ObjectReader, 'reached'>;
+  readonly level: LevelReader;
+  readonly leadership: Leadership;
+  /** No other node writes to this log. */
+  readonly isAlone: boolean;
+  /** This node, and the highest level that it reads. */
+  readonly node: string;
+  readonly reads: number;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+  readonly onRaised: (level: number) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+/** What a node said last, and when that came here, on this node's clock. */
+type Seen = { readonly reads: number; readonly atMs: number };
+
+const stream = streamName('platform:level');
+
+/**
+ * Raises the log's level to what every live node reads (consistency protocol, 7). Live is who was heard within the time of a
+ * lease. The node that leads listens that long first; and it goes by what it heard only while its own word comes back to it,
+ * as what others said before that has come as well.
+ */
+export class Levels {
+  readonly #dependencies: LevelsDependencies;
+  readonly #unsubscribe: () => void;
+  #listening = new AbortController();
+  #isStopped = false;
+
+  constructor(dependencies: LevelsDependencies) {
+    this.#dependencies = dependencies;
+    this.#unsubscribe = dependencies.leadership.subscribe(() => { this.#begin(); });
+  }
+
+  /** Resolves, where this node is alone, once the log has the level that it reads and that is folded here. */
+  async open(): Promise<void> {
+    const { isAlone, level, reads } = this.#dependencies;
+    while (isAlone && level.level() < reads && !this.#isStopped) await this.#raise(reads);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unsubscribe();
+    this.#listening.abort();
+  }
+
+  #begin(): void {
+    const { isAlone, leadership } = this.#dependencies;
+    this.#listening.abort();
+    this.#listening = new AbortController();
+    if (!isAlone && leadership.isLeader() && !this.#isStopped) void this.#keep(this.#listening.signal);
+  }
+
+  /** Until the log has the level that this node reads. What it heard before the log failed to answer counts for nothing. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { clock, level, reads, onError } = this.#dependencies;
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver() && level.level() < reads) {
+      const round = new AbortController();
+      try {
+        await this.#listen(AbortSignal.any([signal, round.signal]));
+      } catch (error) {
+        if (!isOver() && error instanceof LogCorruptError) onError(error);
+      } finally {
+        round.abort();
+      }
+      await delay(clock, levelRetryMs, signal);
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { clock, level, reads } = this.#dependencies;
+    const seen = new Map<string, Seen>();
+    const heard = this.#hear(seen, signal);
+    const sinceMs = clock.monotonic();
+    const judge = async (): Promise<void> => {
+      const isOver = (): boolean => signal.aborted;
+      while (!isOver() && level.level() < reads) {
+        await delay(clock, leaseRenewMs, signal);
+        const now = clock.monotonic();
+        const common = isOver() || now - sinceMs < leaseMs + leaseRenewMs ? undefined : this.#commonLevel(seen, now);
+        if (common !== undefined && common > level.level()) await this.#raise(common);
+      }
+    };
+    await Promise.race([heard, judge()]);
+  }
+
+  /** Notes what nodes say, as it comes. */
+  async #hear(seen: Map<string, Seen>, signal: AbortSignal): Promise<void> {
+    const { log, clock } = this.#dependencies;
+    const after = await log.head();
+    for await (const batch of log.subscribe({ after, categories: ['lease'], signal })) {
+      for (const recorded of batch) {
+        const node = nodeOf(recorded.stream);
+        if (node === undefined) continue;
+        const { event } = decodeEvent(recorded);
+        if (event.type === 'NodeSeen') seen.set(node, { reads: event.reads, atMs: clock.monotonic() });
+        else seen.delete(node);
+      }
+    }
+  }
+
+  /** What all live nodes read; undefined while that cannot be told. */
+  #commonLevel(seen: Map<string, Seen>, now: number): number | undefined {
+    const own = seen.get(this.#dependencies.node);
+    if (own === undefined || now - own.atMs > 2 * leaseRenewMs) return undefined;
+    for (const [node, { atMs }] of seen) if (now - atMs > leaseMs) seen.delete(node);
+    return Math.min(...[...seen.values()].map(({ reads }) => reads));
+  }
+
+  async #raise(level: number): Promise<void> {
+    const { log, clock, uuid, metadata, onRaised } = this.#dependencies;
+    const last = await log.readLast(stream);
+    if (last !== undefined && levelIn(last) >= level) return this.#folded(last.position);
+    const event: Event = { type: 'LevelRaised', level };
+    const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
+    if (!appended.ok) {
+      await delay(clock, levelRetryMs, this.#listening.signal);
+      return;
+    }
+    onRaised(level);
+    await this.#folded(appended.position);
+  }
+
+  async #folded(position: LogPosition): Promise<void> {
+    await this.#dependencies.reader.reached(position, { timeoutMs: leaseMs });
+  }
+}
+
+function levelIn(recorded: RecordedEvent): number {
+  const { event } = decodeEvent(recorded);
+  if (event.type === 'LevelRaised') return Math.max(event.level, firstLevel);
+  throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+}

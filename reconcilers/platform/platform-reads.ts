@@ -1,0 +1,42 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type { Execute } from '../../src/write/execute.ts';
+import type { ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
+import { indexOf, type Selection } from '../../src/resource/query/list-query.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
+import type { ReconcileBound } from '../bound.ts';
+import type { Leadership } from '../lease.ts';
+import type { Read } from './platform-writes.ts';
+
+/** What each of the platform's reconcilers is given. */
+export type PlatformDependencies = {
+  readonly changes: ChangeFeed;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown, key: string) => void;
+};
+
+/** An object of a type whose rows are kept, whether or not it is served. */
+export function readObject(reader: ObjectReader, type: ResourceType, name: string): Read | undefined {
+  const stored = reader.get(type.key, name);
+  return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+}
+
+type Fields = Selection['fields'];
+
+/** Names of a served type's objects, all or those selected, page by page: other work may come between two names. */
+export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
+  for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
+}
+
+/** … of those marked for deletion, by when they were: a page of them is then a part of one order. */
+export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
+  const index = indexOf(indexes, 'metadata.deletionTimestamp');
+  if (index === undefined) return;
+  const selection = { labels: [], fields: [{ index, operator: 'exists' as const }] };
+  for (const page of reader.pages(key, { selection, sort: [{ index, direction: 'asc' }] })) yield* page;
+}

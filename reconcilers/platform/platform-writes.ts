@@ -1,0 +1,55 @@
+import type { Command } from '../../src/command/command.ts';
+import { actorOf, type Subject } from '../../src/command/subject.ts';
+import type { Execute } from '../../src/write/execute.ts';
+import type { JsonObject, ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { again, failed, settled, type Outcome } from '../outcome.ts';
+import { forbiddenRetryMs } from './platform-limits.ts';
+
+/** An object as a step has read it: what is decided on it counts only while it is still this. */
+export type Read = { readonly type: ResourceType; readonly object: ResourceObject; readonly resourceVersion: string };
+
+/** The writes of one of the platform's reconcilers, each bound to what it was decided on. */
+export class PlatformWrites {
+  readonly #execute: Execute;
+  readonly #uuid: () => string;
+  readonly #subject: Subject;
+
+  constructor(part: string, { execute, uuid }: { readonly execute: Execute; readonly uuid: () => string }) {
+    this.#execute = execute;
+    this.#uuid = uuid;
+    this.#subject = { kind: 'platform', part };
+  }
+
+  async delete(read: Read, propagation?: (Command & { readonly type: 'delete' })['propagation']): Promise<Outcome> {
+    return this.#write(read, 'delete', { type: 'delete', name: read.object.metadata.name, preconditions: boundTo(read), propagation });
+  }
+
+  /** A merge patch. */
+  async patch(read: Read, document: JsonObject, part: 'main' | 'status' = 'main'): Promise<Outcome> {
+    return this.#write(read, 'patch', { type: 'patch', name: read.object.metadata.name, patch: { kind: 'merge', document }, part, preconditions: boundTo(read) });
+  }
+
+  async removeFinalizer(read: Read, finalizer: string): Promise<Outcome> {
+    const { finalizers = [] } = read.object.metadata;
+    return this.patch(read, { metadata: { finalizers: finalizers.filter((other) => other !== finalizer) } });
+  }
+
+  async #write({ type }: Read, verb: string, command: Command): Promise<Outcome> {
+    const subject = this.#subject;
+    const outcome = await this.#execute(type, command, {
+      cause: { actor: actorOf(subject), verb, requestId: this.#uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
+    });
+    if (outcome.ok) return settled;
+    switch (outcome.rejection.reason) {
+      // Gone, or another by now: that change has enqueued the key.
+      case 'not-found': case 'stale-version': return settled;
+      case 'forbidden': return again(forbiddenRetryMs);
+      default: return failed(new Error(`${type.key} ${outcome.rejection.reason}: ${outcome.rejection.detail}`));
+    }
+  }
+}
+
+function boundTo({ object, resourceVersion }: Read): { readonly uid: string; readonly resourceVersion: string } {
+  return { uid: object.metadata.uid, resourceVersion };
+}

@@ -1,0 +1,154 @@
+import { roleOf } from '../../src/access/role-object.ts';
+import type { Role } from '../../src/access/role.ts';
+import { nameLengthMax } from '../../src/limits/objects.ts';
+import type { Change } from '../../src/read/objects.ts';
+import { nameProblem } from '../../src/resource/type/names.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { isMembers } from '../../src/resource/schema/schema-check.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
+import { Controller } from '../controller.ts';
+import { again, settled, type Outcome } from '../outcome.ts';
+import { accountConcurrencyMax, missingRoleGraceMs, missingRolesShownMax } from './platform-limits.ts';
+import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformWrites } from './platform-writes.ts';
+import { Referrers } from './referrers.ts';
+
+/**
+ * Says in a role's status which of the roles it names are not there: those it depends on, and those it is to be added to. A role
+ * that never lacked one says nothing, so that making a role is one event. What is wrong with a role by itself it says from
+ * its own write on (condition `Valid`).
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
+ * revision it was decided on, a status grants nothing, and whoever leads now looks at every role and says it anew.
+ */
+export type RoleHealthDependencies = PlatformDependencies & {
+  /** The type Role. */
+  readonly roles: ResourceType;
+  readonly domain: string;
+};
+
+export class RoleHealth {
+  readonly #dependencies: RoleHealthDependencies;
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: () => void;
+  /** Roles and the roles they name, of those that were looked at. */
+  readonly #named = new Referrers();
+  /** Since when a role lacks one, on the monotonic clock, of those whose status does not say so yet. */
+  readonly #missingSince = new Map<string, number>();
+
+  constructor(dependencies: RoleHealthDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('roles', dependencies);
+    this.#controller = new Controller({
+      name: 'role-health', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
+      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+    });
+    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+  }
+
+  /** Call it once roles can be listed. */
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await this.#controller.stop();
+  }
+
+  *#keys(): Iterable<string> {
+    const { reader, roles } = this.#dependencies;
+    for (const name of namesOf(reader, roles)) {
+      const read = readObject(reader, roles, name);
+      if (read === undefined) continue;
+      this.#take(name, read.object);
+      yield name;
+    }
+  }
+
+  #note({ type, name, kind, bytes, deletionRequested }: Change): void {
+    if (type !== this.#dependencies.roles.key) return;
+    this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
+    if (kind === 'deleted') this.#missingSince.delete(name);
+    if (kind !== 'deleted') this.#controller.enqueue(name);
+    if (kind === 'modified' && !deletionRequested) return;
+    if (this.#named.isReferredTo(name)) this.#controller.enqueueAll(() => this.#named.referrersOf(name));
+  }
+
+  #take(name: string, object: ResourceObject | undefined): void {
+    const role = object === undefined ? undefined : roleOf(object, this.#dependencies.domain);
+    this.#named.put(name, role === undefined ? [] : [...role.dependencies, ...role.aggregatesTo]);
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const { reader, roles, domain, clock } = this.#dependencies;
+    const read = readObject(reader, roles, name);
+    if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;
+    const { object } = read;
+    const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
+    const step = judgeCondition(found, conditionsOf(object).find(({ type }) => type === 'Complete'));
+    if (step.type !== 'wait') this.#missingSince.delete(name);
+    if (step.type === 'nothing') return settled;
+    const early = step.type === 'wait' ? this.#graceLeft(name) : 0;
+    if (early > 0) return again(early);
+    const condition = { ...found, lastTransitionTime: step.since ?? new Date(clock.now()).toISOString() };
+    return this.#writes.patch(read, { status: { conditions: [condition] } }, 'status');
+  }
+
+  /** Roles come in any order: what is missing for a moment is not worth an event. */
+  #graceLeft(name: string): number {
+    const now = this.#dependencies.clock.monotonic();
+    const since = this.#missingSince.get(name) ?? now;
+    this.#missingSince.set(name, since);
+    return since + missingRoleGraceMs - now;
+  }
+
+  /** A role that is marked counts no more. */
+  #exists(name: string): boolean {
+    const { reader, roles } = this.#dependencies;
+    const stored = nameProblem(name) === undefined ? reader.get(roles.key, name) : undefined;
+    return stored !== undefined && storedObject(stored.bytes).metadata.deletionTimestamp === undefined;
+  }
+}
+
+type Completeness = { readonly type: 'Complete'; readonly status: 'True' | 'False'; readonly reason: 'RolesFound' | 'RolesMissing'; readonly message: string };
+
+export function completeness({ dependencies, aggregatesTo }: Role, exists: (role: string) => boolean): Completeness {
+  const missing = [['depends on', dependencies], ['is to be added to', aggregatesTo]] as const;
+  const told = missing.flatMap(([how, names]) => {
+    const absent = names.filter((name) => !exists(name));
+    return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
+  });
+  if (told.length === 0) return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
+  return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
+}
+
+/** `wait`: it is to be told, but not at once. `since`: it has been so before, and only the words are others. */
+type ConditionStep = { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
+
+/** Nothing said is as good as true. */
+export function judgeCondition(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): ConditionStep {
+  if (found.status !== said['status']) return { type: found.status === 'False' ? 'wait' : 'tell', since: undefined };
+  return found.message === said['message'] ? { type: 'nothing' } : { type: 'tell', since: text(said['lastTransitionTime']) };
+}
+
+function shown(names: readonly string[]): string {
+  const first = names.slice(0, missingRolesShownMax).map((name) => JSON.stringify(name.slice(0, nameLengthMax))).join(', ');
+  return names.length > missingRolesShownMax ? `${first} and ${String(names.length - missingRolesShownMax)} more` : first;
+}
+
+function conditionsOf({ status }: ResourceObject): readonly Readonly<Record<string, unknown>>[] {
+  const { conditions } = isMembers(status) ? status : {};
+  return Array.isArray(conditions) ? conditions.filter(isMembers) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

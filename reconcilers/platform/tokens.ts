@@ -1,0 +1,97 @@
+import type { PermissionReader } from '../../src/read/permission-reader.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import { bindFields } from '../../src/resource/query/order.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { isMembers } from '../../src/resource/schema/schema-check.ts';
+import { Controller } from '../controller.ts';
+import { again, settled, type Outcome } from '../outcome.ts';
+import { accountConcurrencyMax } from './platform-limits.ts';
+import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformWrites } from './platform-writes.ts';
+
+/**
+ * Says of personal access tokens that they have expired, and deletes those of users who are gone. Neither counts any more
+ * before that: whoever shows one is refused by its time and its owner's uid. This only tells, and tidies.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
+ * revision it was decided on, when a token expires is fixed at its create, and an owner whose uid is gone never comes back. A
+ * clock that is ahead calls a token expired that still counts, which is an untrue word and no more.
+ */
+export type TokensDependencies = PlatformDependencies & {
+  readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
+  /** The type PersonalAccessToken. */
+  readonly tokens: ResourceType;
+};
+
+export class Tokens {
+  readonly #dependencies: TokensDependencies;
+  readonly #controller: Controller;
+  readonly #writes: PlatformWrites;
+  readonly #unsubscribe: readonly (() => void)[];
+
+  constructor(dependencies: TokensDependencies) {
+    const { changes, permissions, tokens, reader, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writes = new PlatformWrites('tokens', dependencies);
+    this.#controller = new Controller({
+      name: 'tokens', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
+      keys: () => namesOf(reader, tokens), reconcile: (name) => this.#reconcile(name),
+    });
+    this.#unsubscribe = [
+      // A change, too: a step that lost to it, as to the note of a use, is looked at once more.
+      changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name); }),
+      permissions.subscribe(({ credentials }) => {
+        for (const user of credentials) this.#controller.enqueueAll(() => this.#tokensOf(user));
+      }),
+    ];
+  }
+
+  /** Call it once the permission tables are ready. */
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#controller.stop();
+  }
+
+  #tokensOf(user: string): Iterable<string> {
+    const { reader, tokens } = this.#dependencies;
+    const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [user] }], tokens.indexes);
+    if (!bound.ok) throw new Error(`${tokens.key}: ${bound.problem}`);
+    return namesOf(reader, tokens, bound.requirements);
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const { reader, permissions, tokens, clock } = this.#dependencies;
+    const read = readObject(reader, tokens, name);
+    // Tables that do not know the past know no user: nobody's token is to go by that.
+    if (read === undefined || !permissions.isReady()) return settled;
+    const step = judgeToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
+    switch (step.type) {
+      case 'nothing': return settled;
+      case 'wait': return again(step.forMs);
+      case 'delete': return this.#writes.delete(read);
+      case 'expire': return this.#writes.patch(read, { status: { phase: 'expired' } });
+    }
+  }
+}
+
+export type TokenStep = { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
+
+/** `uidOf`: of the user who has the name now, if there is one who is not marked. */
+export function judgeToken({ metadata, spec, status }: ResourceObject, { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number }): TokenStep {
+  if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
+  const { owner, expiresAt } = isMembers(spec) ? spec : {};
+  const { ownerUid, phase } = isMembers(status) ? status : {};
+  // Of which user it is can be told by the uid alone: one without was made by the platform.
+  if (typeof owner === 'string' && typeof ownerUid === 'string' && uidOf(owner) !== ownerUid) return { type: 'delete' };
+  const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
+  if (Number.isNaN(expiry) || phase === 'expired') return { type: 'nothing' };
+  return expiry <= now ? { type: 'expire' } : { type: 'wait', forMs: expiry - now };
+}

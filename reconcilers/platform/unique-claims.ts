@@ -1,0 +1,151 @@
+import { delay, type Clock } from '../../src/base/clock.ts';
+import { claimPendingWaitMs } from '../../src/limits/writes.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { logStart, streamName, type EventLog, type LogPosition, type StreamName, type StreamRevision } from '../../src/log/log.ts';
+import type { Change, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
+import type { HeldValue } from '../../src/command/event.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { valuesLetGo } from '../../src/resource/held-values.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { ReconcileBound } from '../bound.ts';
+import { Controller } from '../controller.ts';
+import type { Leadership } from '../lease.ts';
+import { again, failed, settled, type Outcome } from '../outcome.ts';
+import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './platform-limits.ts';
+
+/**
+ * Releases claims of unique values that their holders no longer hold: what was moved or deleted, and what was claimed for a
+ * write that came to nothing (consistency protocol, 1). It only tidies: whoever wants such a value helps themselves.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): a release is appended
+ * at the claim's very revision, and only once no append of its tenure can land any more, which stays so; a fence takes a
+ * revision that only an abandoned append could want, and repeats what stands.
+ */
+export type ClaimsDependencies = {
+  readonly changes: ChangeFeed;
+  readonly reader: Pick<ObjectReader, 'position'>;
+  readonly log: Pick<EventLog, 'readAll'>;
+  readonly types: (key: TypeKey) => ResourceType | undefined;
+  readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
+  /** Looks at one claim and takes one step; `fenceOf`: the claim's revision at which its pending append was given its time. */
+  readonly settle: (stream: StreamName, fenceOf: StreamRevision | undefined) => Promise<Settling>;
+  readonly leadership: Leadership;
+  readonly bound: ReconcileBound;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, key: string) => void;
+};
+
+export type Settling =
+  | { readonly outcome: 'settled' }
+  | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+export class Claims {
+  readonly #dependencies: ClaimsDependencies;
+  /** By claim stream. */
+  readonly #controller: Controller;
+  readonly #unsubscribe: readonly (() => void)[];
+  /** Claims whose holder's append may still land: since when, and at which revision of the claim. */
+  readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
+  /** Ends the look through all claims that is under way. */
+  #sweep = new AbortController();
+  #sweeping: Promise<void> = Promise.resolve();
+  #isOpen = false;
+  #isStopped = false;
+
+  constructor(dependencies: ClaimsDependencies) {
+    const { changes, bound, clock, leadership, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#controller = new Controller({
+      name: 'claims', bound, concurrency: claimConcurrencyMax, clock, leadership, onError,
+      keys: () => [], reconcile: (stream) => this.#reconcile(stream),
+    });
+    this.#unsubscribe = [
+      changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); }),
+      leadership.subscribe(() => { this.#begin(); }),
+    ];
+  }
+
+  /** Looks through all claims, now and whenever this node begins to lead. Call it once the tables have caught up. */
+  open(): void {
+    this.#isOpen = true;
+    this.#controller.open();
+    this.#begin();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#sweep.abort();
+    await this.#sweeping;
+    await this.#controller.stop();
+  }
+
+  #note({ type: key, before, after }: Change): void {
+    if (before === undefined) return;
+    const { types, streamOf } = this.#dependencies;
+    const type = types(key);
+    if (type === undefined) return;
+    for (const value of valuesLetGo(type.indexes, before, after)) this.#controller.enqueue(streamOf(key, value));
+  }
+
+  async #reconcile(stream: string): Promise<Outcome> {
+    const { clock, settle } = this.#dependencies;
+    const waiting = this.#pending.get(stream);
+    const isDue = waiting !== undefined && clock.monotonic() - waiting.sinceMs >= claimPendingWaitMs;
+    const came = await settle(streamName(stream), isDue ? waiting.claim : undefined);
+    if (came.outcome === 'unavailable') return failed(came.cause);
+    if (came.outcome === 'settled') {
+      this.#pending.delete(stream);
+      return settled;
+    }
+    if (waiting?.claim !== came.claim || came.isStale) this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
+    // After a fence there is nothing left to wait for.
+    return again(isDue ? 0 : claimPendingWaitMs);
+  }
+
+  #begin(): void {
+    this.#sweep.abort();
+    this.#pending.clear();
+    if (!this.#isOpen || this.#isStopped || !this.#dependencies.leadership.isLeader()) return;
+    this.#sweep = new AbortController();
+    const { signal } = this.#sweep;
+    this.#sweeping = this.#sweepAgain(signal);
+  }
+
+  /** All claims at first, later those that were made since: one that nothing came of is told by no change of an object. */
+  async #sweepAgain(signal: AbortSignal): Promise<void> {
+    const { clock, onError, reader } = this.#dependencies;
+    const isOver = (): boolean => signal.aborted;
+    let after = logStart;
+    while (!isOver()) {
+      // What is folded is in the log, whichever end of it a server says that leads no more. All claims before it are read, if
+      // there are any, and then what follows. An event that was folded stands for ever, which the log's last one need not.
+      const folded = reader.position();
+      try {
+        for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;
+        if (folded > after) after = folded;
+        for await (const position of this.#lookThrough({ after }, signal)) after = position;
+      } catch (error) {
+        if (!isOver()) onError(error, '');
+      }
+      await delay(clock, claimSweepMs, signal);
+    }
+  }
+
+  async *#lookThrough(range: { readonly after: LogPosition; readonly until?: LogPosition }, signal: AbortSignal): AsyncIterable<LogPosition> {
+    const { clock, log } = this.#dependencies;
+    for await (const batch of log.readAll({ ...range, categories: ['claim'], signal })) {
+      if (signal.aborted) return;
+      for (const recorded of batch) {
+        if (decodeEvent(recorded).event.type === 'ValueClaimed') this.#controller.enqueue(recorded.stream);
+        yield recorded.position;
+      }
+      await delay(clock, batch.length * 1_000 / claimSweepPerSecondMax, signal);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { ClientError } from '../../src/plugin/api/plugin.ts';
+import { nameProblem } from '../../src/resource/type/names.ts';
+import { isMembers } from '../../src/resource/schema/schema-check.ts';
+import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from '../reconcile-limits.ts';
+import { again, failed, settled, type Outcome } from '../outcome.ts';
+
+/** What a plugin's step answered: foreign code's word, which may be anything. */
+export function decodeOutcome(answered: unknown): Outcome {
+  if (answered === undefined || answered === null) return settled;
+  if (!isMembers(answered)) return rubbish();
+  const { type, afterMs } = answered;
+  if (type === 'settled') return settled;
+  if (type !== 'again') return rubbish();
+  if (typeof afterMs !== 'number' || !(afterMs >= 0)) return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
+  return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
+}
+
+function rubbish(): Outcome {
+  return failed(new TypeError('reconcile must return nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
+}
+
+/** What a watch's function answered: a list of names, or why it is none. Those that no object can have are left out: people's content may hold anything. */
+export function decodeNames(answered: unknown, countMax: number): readonly string[] {
+  if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
+  const list: ArrayLike<unknown> = answered;
+  // By place: how it is iterated over may be somebody's own.
+  return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
+    const name = list[place];
+    if (typeof name !== 'string') throw new TypeError('names must return strings');
+    return name;
+  }).filter((name) => nameProblem(name) === undefined);
+}
+
+/** An error as it is told: what was thrown may be anything, even something that throws when it is looked at. */
+export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
+  try {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : message;
+    return { message, stack: stack.slice(0, reconcileTraceLengthMax) };
+  } catch {
+    return { message: 'it threw a value that cannot be printed', stack: '' };
+  }
+}
+
+/** Somebody else wrote between the step's read and its write: the next try sees what they wrote. */
+export function isConflict(error: unknown): boolean {
+  try {
+    return error instanceof ClientError && error.reason === 'Conflict';
+  } catch {
+    return false;
+  }
+}

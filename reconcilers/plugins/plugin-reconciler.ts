@@ -1,0 +1,167 @@
+import type { Clock, Timer } from '../../src/base/clock.ts';
+import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
+import type { MountedReconciler, ReconcilerTrouble } from '../../src/plugin/api/reconciler-mounts.ts';
+import type { Change, ObjectReader } from '../../src/read/objects.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
+import type { ReconcileBound } from '../bound.ts';
+import { Controller } from '../controller.ts';
+import { FailureLines } from '../failure-lines.ts';
+import type { Leadership } from '../lease.ts';
+import type { Outcome } from '../outcome.ts';
+import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
+import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileStepMs, reconcileStopMs, reconcileWatchedNamesMax } from '../reconcile-limits.ts';
+
+export type PluginReconcilerDependencies = {
+  readonly reader: ObjectReader;
+  readonly bound: ReconcileBound;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** The generated API in-process with the plugin's own rights, until `isOver`. */
+  readonly clientOf: (plugin: string, isOver: () => boolean) => Client;
+  /** An object of its own for whoever asks: what a plugin does to it concerns nobody else. */
+  readonly parse: (bytes: Uint8Array) => PluginObject;
+  /** Where in the plugin's files a stack begins; empty where it does not. */
+  readonly placeOf: (plugin: string, stack: string) => string;
+  /** What `health` answers may have changed. */
+  readonly onHealth: () => void;
+};
+
+/** One reconciler of a plugin. */
+export class PluginReconciler {
+  readonly #plugin: string;
+  readonly #reconciler: MountedReconciler;
+  readonly #dependencies: PluginReconcilerDependencies;
+  readonly #log: PluginLogger;
+  readonly #controller: Controller;
+  readonly #type: TypeKey;
+  readonly #watches: readonly { readonly key: TypeKey; readonly names: MountedReconciler['watches'][number]['names'] }[];
+  /** Names that failed often, a few of them, and how. */
+  readonly #failing = new Map<string, string>();
+  readonly #lines: FailureLines;
+  /** Until all names are looked at, as it could not be told which ones a change concerns. */
+  #all: Timer | undefined;
+  #isStopping = false;
+  /** Steps that have not ended are given up: another loading of the plugin may look at their names. */
+  #isOver = false;
+
+  constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
+    const { bound, clock, leadership } = dependencies;
+    this.#plugin = plugin;
+    this.#reconciler = reconciler;
+    this.#dependencies = dependencies;
+    this.#log = dependencies.loggerOf(plugin);
+    this.#lines = new FailureLines(clock, (message, fields) => { this.#log.error(message, { reconciler: reconciler.name, ...fields }); });
+    this.#type = typeKeyOf(reconciler.type.group, reconciler.type.plural);
+    this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
+    this.#controller = new Controller({
+      name: `${plugin}/${reconciler.name}`, plugin, bound, concurrency: reconciler.concurrency, clock, leadership, timeLimitMs: reconcileStepMs,
+      reconcile: (name, step) => this.#step(name, step),
+      keys: () => this.#names(),
+      onError: (error, name, attempts) => { this.#failed(error, name, attempts); },
+      onStuck: (name) => { this.#stuck(name); },
+      onRecovered: (name) => {
+        this.#failing.delete(name);
+        dependencies.onHealth();
+      },
+    });
+  }
+
+  open(): void {
+    this.#controller.open();
+  }
+
+  async idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.#all?.cancel();
+    this.#isStopping = true;
+    await this.#controller.stop();
+    this.#isOver = true;
+  }
+
+  /** What changed concerns these names: the objects' own, and those that watched ones speak of, before and after the change. */
+  notice(changes: readonly Change[]): void {
+    if (!this.#controller.isActive) return;
+    for (const change of changes) {
+      if (change.type === this.#type) this.#controller.enqueue(change.name);
+      for (const { key, names } of this.#watches) if (change.type === key) this.#concern(change, names);
+    }
+  }
+
+  health(): readonly ReconcilerTrouble[] {
+    const { name: reconciler } = this.#reconciler;
+    const trouble: ReconcilerTrouble[] = [];
+    const [stuck, ...more] = this.#controller.stuck;
+    if (stuck !== undefined) {
+      const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
+      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `it has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
+    }
+    // What failed while this node led before is forgotten with that.
+    for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
+    const [failing] = this.#failing;
+    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `it fails for ${failing[0]}: ${failing[1]}` });
+    return trouble;
+  }
+
+  *#names(): Iterable<string> {
+    const query = { selection: { labels: [], fields: [] }, sort: [] };
+    for (const page of this.#dependencies.reader.pages(this.#type, query)) yield* page;
+  }
+
+  #step(name: string, step: { readonly signal: AbortSignal }): Outcome | Promise<Outcome> {
+    const { reader, parse, clock, clientOf } = this.#dependencies;
+    const stored = reader.get(this.#type, name);
+    const answered: unknown = this.#reconciler.reconcile({
+      name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin, () => this.#isOver),
+      time: new Date(clock.now()).toISOString(), log: this.#log,
+      get signal() { return step.signal; },
+    });
+    if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
+    // Whatever has a `then`, which is read once only: even a promise's may be somebody's own, and answer anything.
+    return new Promise((resolve) => { resolve(answered); }).then(decodeOutcome);
+  }
+
+  #concern(change: Change, names: MountedReconciler['watches'][number]['names']): void {
+    const { parse } = this.#dependencies;
+    for (const bytes of [change.previousBytes?.(), change.kind === 'deleted' ? undefined : change.bytes]) {
+      if (bytes === undefined) continue;
+      try {
+        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
+      } catch (error) {
+        this.#lines.tell('could not map a change to the names it concerns', { changed: change.name, error: describeError(error).stack });
+        this.#concernAll();
+      }
+    }
+  }
+
+  /** The change is not lost: all names are looked at, once for however many such changes come meanwhile. */
+  #concernAll(): void {
+    this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
+      this.#all = undefined;
+      this.#controller.enqueueAll();
+    });
+  }
+
+  #failed(error: unknown, name: string, attempts: number): void {
+    // Who meets another writer once has done nothing wrong, and his next try succeeds.
+    if (attempts === 1 && isConflict(error)) {
+      this.#log.debug('a reconciler lost a race with another writer and retries', { reconciler: this.#reconciler.name, name });
+      return;
+    }
+    const { message, stack } = describeError(error);
+    this.#lines.failed('a reconciler failed', { key: name, attempts }, () => ({ name, attempts, error: stack }));
+    if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;
+    this.#failing.set(name, `${message.slice(0, reconcileErrorLengthMax)}${this.#dependencies.placeOf(this.#plugin, stack)}`);
+    this.#dependencies.onHealth();
+  }
+
+  #stuck(name: string): void {
+    if (this.#isStopping) this.#lines.tell('a reconciler did not stop in time', { name, limitMs: reconcileStopMs });
+    else this.#lines.tell('a reconciler exceeds its time limit', { name, limitMs: reconcileStepMs });
+    this.#dependencies.onHealth();
+  }
+}

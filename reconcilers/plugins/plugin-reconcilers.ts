@@ -1,0 +1,86 @@
+import type { Timer } from '../../src/base/clock.ts';
+import type { MountedReconciler, ReconcilerMounts, ReconcilerTrouble } from '../../src/plugin/api/reconciler-mounts.ts';
+import type { ChangeFeed } from '../../src/read/objects.ts';
+import { PluginReconciler, type PluginReconcilerDependencies } from './plugin-reconciler.ts';
+import { reconcileHealthToldMs } from '../reconcile-limits.ts';
+
+export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & { readonly changes: ChangeFeed };
+
+/** What is shown of a plugin, and when it was looked at last. */
+type Shown = { text: string; timer: Timer | undefined };
+
+/** Plugins' reconcilers, a controller each. What they do wrong stays theirs: it is told by the plugin's name, and shown. */
+export class PluginReconcilers implements ReconcilerMounts {
+  readonly #dependencies: PluginReconcilersDependencies;
+  readonly #mounted = new Map<string, readonly PluginReconciler[]>();
+  /** Of plugins that are being unmounted: the end of it. */
+  readonly #ending = new Map<string, Promise<void>>();
+  /** Of the plugins in `#mounted`. */
+  readonly #shown = new Map<string, Shown>();
+  readonly #listeners = new Set<(plugin: string) => void>();
+  readonly #unsubscribe: () => void;
+
+  constructor(dependencies: PluginReconcilersDependencies) {
+    this.#dependencies = dependencies;
+    this.#unsubscribe = dependencies.changes.subscribe(({ changes }) => {
+      if (this.#mounted.size === 0) return;
+      for (const reconcilers of this.#mounted.values()) for (const reconciler of reconcilers) reconciler.notice(changes);
+    });
+  }
+
+  mount(plugin: string, reconcilers: readonly MountedReconciler[]): void {
+    const ended = this.unmount(plugin);
+    if (reconcilers.length === 0) return;
+    const mounted = reconcilers.map((reconciler) => new PluginReconciler(plugin, reconciler, { ...this.#dependencies, onHealth: () => { this.#look(plugin); } }));
+    this.#mounted.set(plugin, mounted);
+    this.#shown.set(plugin, { text: '[]', timer: undefined });
+    // No two steps of one name, not of two versions of the plugin either.
+    void ended.then(() => { for (const reconciler of mounted) reconciler.open(); });
+  }
+
+  async unmount(plugin: string): Promise<void> {
+    const mounted = this.#mounted.get(plugin);
+    if (mounted === undefined) return this.#ending.get(plugin);
+    this.#mounted.delete(plugin);
+    this.#shown.get(plugin)?.timer?.cancel();
+    this.#shown.delete(plugin);
+    const ended = Promise.all([this.#ending.get(plugin), ...mounted.map(async (reconciler) => reconciler.stop())]).then(() => {
+      if (this.#ending.get(plugin) === ended) this.#ending.delete(plugin);
+    });
+    this.#ending.set(plugin, ended);
+    return ended;
+  }
+
+  health(plugin: string): readonly ReconcilerTrouble[] {
+    return (this.#mounted.get(plugin) ?? []).flatMap((reconciler) => reconciler.health());
+  }
+
+  subscribe(listener: (plugin: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  /** Resolves when no name of any plugin waits for a step. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#ending.values()]);
+    await Promise.all([...this.#mounted.values()].flat().map(async (reconciler) => reconciler.idle()));
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
+  }
+
+  /** Health is looked at a moment later, and told when it has changed since: many names may fail at once. */
+  #look(plugin: string): void {
+    const shown = this.#shown.get(plugin);
+    if (shown === undefined || shown.timer !== undefined) return;
+    shown.timer = this.#dependencies.clock.after(reconcileHealthToldMs, () => {
+      shown.timer = undefined;
+      const text = JSON.stringify(this.health(plugin));
+      if (text === shown.text) return;
+      shown.text = text;
+      for (const listener of this.#listeners) listener(plugin);
+    });
+  }
+}

@@ -1,0 +1,246 @@
+import { hash, randomBytes } from 'node:crypto';
+
+import type { Clock } from '../../base/clock.ts';
+import { visitor, type Subject, type UserSubject } from '../../command/subject.ts';
+import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../../limits/access.ts';
+import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
+import { isDigestOf, type Elsewhere } from './unfolded-writes.ts';
+import type { OidcVerifier } from './oidc.ts';
+import type { Passwords } from '../passwords/password.ts';
+import { PasswordLogIns, type LogIn, type PasswordVerified } from '../passwords/password-logins.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
+import type { Secrets } from './secrets.ts';
+import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
+import { SharedWork } from './shared-work.ts';
+import { isSessionGood, isStanding, isTokenGood, loggedIn } from './credential-validity.ts';
+import { uidOfToken } from './token-text.ts';
+
+export type AuthenticatorDependencies = {
+  readonly secrets: Pick<Secrets, 'passwordHash' | 'tokenDigest'>;
+  readonly passwords: Passwords;
+  readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'token' | 'session' | 'subscribe'>;
+  readonly clock: Clock;
+  /** Verifies tokens of the identity provider; undefined when none is configured. */
+  readonly oidc?: OidcVerifier | undefined;
+  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
+  readonly elsewhere?: Pick<Elsewhere, 'token' | 'hasNewsOf'> | undefined;
+  /** Records that a personal access token was used: called at most once a minute for each token, never awaited. */
+  readonly noteUse: (tokenName: string) => void;
+};
+
+/** The origin of a request. */
+export type From = {
+  readonly address: string;
+  /** Aborts when the client disconnects. Called only where verification takes time. */
+  readonly gone?: (() => AbortSignal) | undefined;
+};
+
+/** The origin and the credentials of a request. */
+export type Shown = From & { readonly authorization: string | undefined; readonly cookie: string | undefined };
+
+type Verified = { readonly ok: true; readonly subject: UserSubject };
+type Remembered = { readonly answer: Verified; readonly until: number };
+type Question = From & {
+  /** The key under which the answer is cached. */
+  readonly key: string;
+  readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
+  /** Whether the answer is cached; it is when this member is absent. */
+  readonly isKept?: () => boolean;
+};
+
+const visiting: Authenticated = { ok: true, subject: visitor };
+const badToken = unauthorized('the token is unknown, expired or revoked');
+const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
+
+/**
+ * Credentials → subject (decision 7). Verified credentials are cached under a keyed hash: the hot path costs one
+ * SHA-256, and no secret stays in memory. The key is random and changes at every start. Each request checks the cached
+ * subject against the tables again, so a change takes effect with the next request.
+ */
+export class Authenticator {
+  readonly #dependencies: AuthenticatorDependencies;
+  readonly #logIns: PasswordLogIns;
+  readonly #key = randomBytes(32).toString('base64');
+  /** Verified credentials by keyed hash, oldest first. */
+  readonly #remembered = new Map<string, Remembered>();
+  /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
+  readonly #pending = new SharedWork<Authenticated>();
+  /** When the last use of each token was recorded, by uid, oldest first. */
+  readonly #noted = new Map<string, number>();
+
+  constructor(dependencies: AuthenticatorDependencies) {
+    this.#dependencies = dependencies;
+    this.#logIns = new PasswordLogIns(dependencies);
+    dependencies.permissions.subscribe(({ credentials }) => { if (credentials.size > 0) this.#forget(credentials); });
+  }
+
+  /** Returns synchronously for cached credentials. */
+  authenticate(shown: Shown): Authenticated | Promise<Authenticated> {
+    const { authorization, address, gone } = shown;
+    if (authorization !== undefined) return this.#recognizeHeader(authorization, shown);
+    const [session, ...others] = sessionCookiesOf(shown.cookie);
+    if (session === undefined) return visiting;
+    if (others.length > 0) return unauthorized(`the request has several cookies named ${sessionCookie}: send one`);
+    const key = this.#keyOf(`cookie ${session}`);
+    return this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
+  }
+
+  /** Whether the subject's credential is still valid. */
+  isValid(subject: Subject): boolean {
+    const { permissions, clock } = this.#dependencies;
+    return isStanding(permissions, subject, clock.now());
+  }
+
+  /** For logging in and for changing one's own password; failures count towards the same limits as other log-ins. */
+  async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
+    const answer = await this.#recognizePair({ username, password }, from);
+    if (!answer.ok) return answer;
+    const user = this.isValid(answer.subject) ? this.#dependencies.permissions.user(username) : undefined;
+    return user === undefined ? wrongPair : { ok: true, user };
+  }
+
+  /**
+   * A verified password is cached for its address only: from any other address, a refused guess must look the same
+   * whether or not it is right.
+   */
+  #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
+    const shown = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
+    const key = this.#keyOf(`${shown} ${authorization}`);
+    return this.#recall(key, from.address) ?? this.#askHeader(key, authorization, from);
+  }
+
+  /** A separate method, so that the hot path allocates no closures. */
+  async #askHeader(key: string, authorization: string, { address, gone }: From): Promise<Authenticated> {
+    return this.#ask({
+      key, address, gone,
+      verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
+      // Caching another spelling of the same credentials would only evict an entry of another client.
+      isKept: () => isUsual(authorization),
+    });
+  }
+
+  #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
+    const length = String(username.length);
+    const key = this.#keyOf(`pair ${address} ${length} ${username}:${password.normalize('NFC')}`);
+    return this.#recall(key, address) ?? this.#ask({
+      key, address, gone, verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
+    });
+  }
+
+  #keyOf(text: string): string {
+    return hash('sha256', this.#key + text, 'base64');
+  }
+
+  /** The answer, when no verification is needed. */
+  #recall(key: string, address: string): Authenticated | undefined {
+    const { permissions, clock } = this.#dependencies;
+    // Tables that have not loaded the log know no user: that is not a refusal.
+    if (!permissions.isReady()) return undecided;
+    const known = this.#remembered.get(key);
+    if (known === undefined) return undefined;
+    const { subject } = known.answer;
+    // After too many guesses, the cached password is treated as unknown and refused the same way.
+    if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
+    if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
+    this.#remembered.delete(key);
+    return undefined;
+  }
+
+  async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
+    // Shared only within one address: another address may have exceeded its limit of failures.
+    return this.#pending.join(`${key} ${address}`, async (abandoned) => {
+      const answer = await verify(abandoned);
+      if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
+      return answer;
+    }, gone?.());
+  }
+
+  async #verifyHeader(authorization: string, from: From): Promise<Authenticated> {
+    const pair = basicPair(authorization);
+    if (pair !== undefined) return this.#recognizePair(pair, from);
+    const bearer = /^bearer +([A-Za-z0-9._~+/=-]+)$/iu.exec(authorization)?.[1];
+    if (bearer === undefined) return unauthorized('the Authorization header must be Basic or Bearer credentials');
+    if (bearer.startsWith('pat_')) return this.#verifyToken(bearer);
+    return await this.#dependencies.oidc?.verify(bearer) ?? badToken;
+  }
+
+  async #verifyPair(logIn: LogIn): Promise<Authenticated> {
+    const verified = await this.#logIns.verify(logIn);
+    if (!verified.ok) return verified;
+    const subject = loggedIn(verified.user);
+    // The user may have changed while the hash was computed.
+    return this.isValid(subject) ? { ok: true, subject } : wrongPair;
+  }
+
+  async #verifyToken(text: string): Promise<Authenticated> {
+    const { permissions, secrets, clock } = this.#dependencies;
+    const uid = uidOfToken(text, 'pat');
+    if (uid === undefined) return badToken;
+    const found = permissions.token(uid);
+    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, badToken) : undefined;
+    if (unknown !== undefined) return unknown;
+    const token = found ?? permissions.token(uid);
+    if (token === undefined || !isTokenGood(permissions, token, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return badToken;
+    const { name, roles, owner, ownerUid: userUid } = token;
+    this.#noteUse(uid, name);
+    return { ok: true, subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } } };
+  }
+
+  async #verifySession(text: string): Promise<Authenticated> {
+    const { permissions, secrets, clock } = this.#dependencies;
+    const uid = uidOfToken(text, 'ses');
+    if (uid === undefined) return deadSession;
+    const found = permissions.session(uid);
+    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, deadSession) : undefined;
+    if (unknown !== undefined) return unknown;
+    const session = found ?? permissions.session(uid);
+    if (session === undefined || !isSessionGood(permissions, session, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return deadSession;
+    return { ok: true, subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } } };
+  }
+
+  /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
+  async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
+    const found = await this.#dependencies.elsewhere?.token(uid, text) ?? 'never-issued';
+    if (found === 'look-again') return undefined;
+    return found === 'undecided' ? undecided : refused;
+  }
+
+  #noteUse(uid: string, name: string): void {
+    const now = this.#dependencies.clock.monotonic();
+    const last = this.#noted.get(uid);
+    if (last !== undefined && now - last < tokenUseNotedMs) return;
+    this.#noted.delete(uid);
+    makeRoom(this.#noted, tokenUsesRememberedMax);
+    this.#noted.set(uid, now);
+    this.#dependencies.noteUse(name);
+  }
+
+  #remember(key: string, subject: UserSubject): void {
+    const { clock } = this.#dependencies;
+    const { credential } = subject;
+    // The leeway compensates for clock differences; it does not extend the cache.
+    const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
+    if (forMs <= 0) return;
+    makeRoom(this.#remembered, basicCacheEntriesMax);
+    this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
+  }
+
+  /** Drops the cached credentials that are no longer valid. */
+  #forget(users: ReadonlySet<string>): void {
+    for (const [key, { answer: { subject } }] of this.#remembered) {
+      if (users.has(subject.name) && !this.isValid(subject)) this.#remembered.delete(key);
+    }
+  }
+}
+
+/** Whether a credential is spelled as most clients spell it; each credential has one such spelling. */
+function isUsual(authorization: string): boolean {
+  const pair = basicPair(authorization);
+  return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;
+}
+
+function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {
+  const oldest = map.size >= max ? map.keys().next() : undefined;
+  if (oldest?.done === false) map.delete(oldest.value);
+}

@@ -1,0 +1,50 @@
+import type { Subject, UserSubject } from '../../command/subject.ts';
+import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from '../../read/permission-reader.ts';
+
+/** The records that decide whether a credential is valid: at a log-in, at each request and during a watch. */
+export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'>;
+
+/** The user, unless deleted, replaced by another of the same name, or disabled. */
+export function enabledUser(records: Records, name: string, uid: string): UserRecord | undefined {
+  const user = records.user(name);
+  return user?.uid === uid && !user.isDisabled ? user : undefined;
+}
+
+export function isTokenGood(records: Records, token: TokenRecord, now: number): boolean {
+  if (token.isRevoked || (token.expiresAt !== undefined && token.expiresAt <= now)) return false;
+  return enabledUser(records, token.owner, token.ownerUid) !== undefined;
+}
+
+/** A new password ends all sessions, a thief's included; so does disabling the user, even for a moment. */
+export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
+  if (session.expiresAt <= now) return false;
+  const user = enabledUser(records, session.user, session.userUid);
+  return user !== undefined && user.passwordRevision === session.passwordRevision && user.timesDisabled === session.timesDisabled;
+}
+
+/** Whether the subject's credential is still valid. */
+export function isStanding(records: Records, subject: Subject, now: number): boolean {
+  if (subject.kind !== 'user') return true;
+  const { name, credential } = subject;
+  switch (credential.kind) {
+    case 'password': {
+      const user = enabledUser(records, name, credential.uid);
+      return user !== undefined && (credential.revision === undefined || credential.revision === user.passwordRevision);
+    }
+    case 'token': {
+      const token = records.token(credential.uid);
+      return token !== undefined && token.owner === name && isTokenGood(records, token, now);
+    }
+    case 'session': {
+      const session = records.session(credential.uid);
+      return session !== undefined && session.user === name && isSessionGood(records, session, now);
+    }
+    case 'oidc':
+      return credential.expiresAt > now;
+  }
+}
+
+/** The subject of a verified password. It stays valid until the user or the password changes. */
+export function loggedIn({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
+  return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
+}

@@ -1,0 +1,123 @@
+import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+
+import { isTrustedUrl, type OidcSettings } from '../../access/identity-provider.ts';
+import { decodeJson } from '../../base/json.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../../limits/access.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+
+export type OidcDependencies = {
+  readonly settings: OidcSettings;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  /** The identity provider is unreachable or its answer is invalid. Reported to the operator, never to the caller. */
+  readonly onProblem: (problem: string) => void;
+};
+
+/** The keys are not available now, so a token can be neither accepted nor refused. */
+export class KeysUnavailableError extends Error {}
+
+type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fetchedAt: number };
+
+/**
+ * The identity provider's public keys. They are fetched on first use, when they expire, and, at a limited rate, for a
+ * token that names an unknown key: this finds rotated keys, and no client can make the server send requests at will.
+ */
+export class IssuerKeys {
+  readonly #dependencies: OidcDependencies;
+  #keys: KeySet | undefined;
+  /** Monotonic time of the last failed fetch. */
+  #failedAt = -Infinity;
+  /** The fetch in progress, shared by all callers. */
+  #asking: Promise<KeySet> | undefined;
+
+  constructor(dependencies: OidcDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    const { clock } = this.#dependencies;
+    const known = this.#keys;
+    if (known === undefined || clock.monotonic() - known.fetchedAt >= oidcKeysMs) return (await this.#ask()).find(header, token);
+    try {
+      return await known.find(header, token);
+    } catch (error) {
+      const mayAsk = error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
+      if (!mayAsk) throw error;
+    }
+    return (await this.#ask()).find(header, token);
+  }
+
+  async #ask(): Promise<KeySet> {
+    const { clock } = this.#dependencies;
+    if (clock.monotonic() - this.#failedAt < oidcRetryMs) throw new KeysUnavailableError('the identity provider is not reachable');
+    this.#asking ??= this.#fetchKeys().finally(() => { this.#asking = undefined; });
+    return this.#asking;
+  }
+
+  async #fetchKeys(): Promise<KeySet> {
+    const { settings, clock, onProblem } = this.#dependencies;
+    const stop = new AbortController();
+    const timer: Timer = clock.after(oidcFetchMs, () => { stop.abort(); });
+    try {
+      const keys = await this.#document(settings.jwksUrl ?? await this.#discover(stop.signal), stop.signal);
+      this.#keys = { find: createLocalJWKSet(keySetOf(keys)), fetchedAt: clock.monotonic() };
+      return this.#keys;
+    } catch (error) {
+      this.#failedAt = clock.monotonic();
+      const why = stop.signal.aborted ? `no answer within ${String(oidcFetchMs / 1_000)} s` : reasonOf(error);
+      onProblem(`cannot fetch the keys of the identity provider: ${why}`);
+      throw new KeysUnavailableError(why, { cause: error });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** OpenID Connect Discovery 1.0, 4: the document's issuer must equal the configured one. */
+  async #discover(signal: AbortSignal): Promise<string> {
+    const { issuer } = this.#dependencies.settings;
+    const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
+    if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer');
+    const { jwks_uri: url } = document;
+    if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('the discovery document has no jwks_uri with HTTPS');
+    return url;
+  }
+
+  async #document(url: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const response = await this.#dependencies.fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      throw new Error(`${url} answered ${String(response.status)}`);
+    }
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const body: AsyncIterable<Uint8Array> = response.body;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > oidcDocumentBytesMax) throw new Error(`${url} answered more than ${String(oidcDocumentBytesMax)} bytes`);
+      chunks.push(chunk);
+    }
+    const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
+    if (!decoded.ok || !isMembers(decoded.value)) throw new Error(`${url} did not answer with a JSON object`);
+    return decoded.value;
+  }
+}
+
+function keySetOf(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
+  if (!isKeySet(document)) throw new Error('the keys are not a JSON Web Key Set');
+  return document;
+}
+
+function isKeySet(document: object): document is JSONWebKeySet {
+  return 'keys' in document && Array.isArray(document.keys) && document.keys.every((key: unknown) => isMembers(key) && typeof key['kty'] === 'string');
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `fetch` puts the actual failure into the `cause` of its error. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}

@@ -1,0 +1,42 @@
+import { tokensPerUserMax } from '../../limits/access.ts';
+import type { DecidedChange, Judged } from '../../write/rules.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
+import { tokenKey } from '../types/platform-types.ts';
+import { broken, membersAt } from '../types/type-members.ts';
+
+/**
+ * Limits the tokens of one owner. A token counts from its acceptance, before it is folded, so concurrent creates cannot
+ * exceed the limit. Across nodes the limit is approximate: a node counts another node's tokens once it has folded them.
+ */
+export class TokenQuota {
+  readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
+  /** By owner, the uids of accepted tokens that are not folded yet. */
+  readonly #unsettled = new Map<string, Set<string>>();
+
+  constructor(permissions: Pick<PermissionReader, 'tokensOf' | 'token'>) {
+    this.#permissions = permissions;
+  }
+
+  /** Undefined for a change that creates no token. */
+  judge({ type, before, after }: DecidedChange): Judged | undefined {
+    if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
+    const { owner } = membersAt(after, 'spec');
+    if (typeof owner !== 'string') return undefined;
+    const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
+    // A token that is folded, but whose write has not returned yet, counts once.
+    const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
+    if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax) return broken(after, [{ pointer: '', detail: full }]);
+    const { uid } = after.metadata;
+    unsettled.add(uid);
+    this.#unsettled.set(owner, unsettled);
+    return {
+      ok: true,
+      release: () => {
+        unsettled.delete(uid);
+        if (unsettled.size === 0 && this.#unsettled.get(owner) === unsettled) this.#unsettled.delete(owner);
+      },
+    };
+  }
+}
+
+const full = `a user may have at most ${String(tokensPerUserMax)} tokens: delete one first`;

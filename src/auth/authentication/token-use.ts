@@ -1,0 +1,49 @@
+import type { Clock } from '../../base/clock.ts';
+import type { RejectionReason } from '../../command/rejection.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import type { Execute } from '../../write/execute.ts';
+import { tokenUseNotedMs } from '../../limits/access.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+
+export type TokenUseDependencies = {
+  readonly execute: Execute;
+  readonly reader: Pick<ObjectReader, 'get'>;
+  /** The type PersonalAccessToken. */
+  readonly tokens: ResourceType;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly onError: (error: unknown) => void;
+};
+
+const subject: Subject = { kind: 'platform', part: 'tokens' };
+
+/**
+ * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
+ * records it again. A use within a minute of the recorded one writes nothing, across restarts too.
+ */
+export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }: TokenUseDependencies): (name: string) => void {
+  const note = async (name: string): Promise<void> => {
+    const stored = reader.get(tokens.key, name);
+    if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseNotedMs) return;
+    const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
+    const outcome = await execute(tokens, { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } }, {
+      cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
+    });
+    if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
+  };
+  return (name) => { note(name).catch(onError); };
+}
+
+/** The token was deleted, or the disk is nearly full, which the server reports elsewhere. */
+function isExpected(reason: RejectionReason): boolean {
+  return reason === 'not-found' || reason === 'insufficient-storage';
+}
+
+/** Epoch milliseconds; -Infinity when no use is recorded. */
+function lastUse(bytes: Uint8Array): number {
+  const status = storedObject(bytes)['status'];
+  const at = typeof status === 'object' && status !== null && 'lastUsedAt' in status && typeof status.lastUsedAt === 'string' ? Date.parse(status.lastUsedAt) : NaN;
+  return Number.isNaN(at) ? -Infinity : at;
+}

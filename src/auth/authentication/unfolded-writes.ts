@@ -1,0 +1,87 @@
+import { timingSafeEqual } from 'node:crypto';
+
+import type { Clock } from '../../base/clock.ts';
+import { freshnessWaitMs } from '../../limits/writes.ts';
+import { LogCorruptError, streamName, type EventLog, type LogPosition } from '../../log/log.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import { nameProblem } from '../../resource/type/names.ts';
+import type { Secrets } from './secrets.ts';
+import { digestOf } from './token-text.ts';
+
+export type ElsewhereDependencies = {
+  readonly log: Pick<EventLog, 'readLast' | 'readAll' | 'state'>;
+  readonly reader: Pick<ObjectReader, 'position' | 'reached' | 'head'>;
+  readonly secrets: Pick<Secrets, 'issuedDigest'>;
+  readonly clock: Clock;
+};
+
+/**
+ * Reads recent writes of other nodes that this node has not folded yet. Used only before a refusal, so that a token or
+ * password created on another node is not refused here. If the log has nothing new, this costs one read.
+ */
+export class Elsewhere {
+  readonly #dependencies: ElsewhereDependencies;
+
+  constructor(dependencies: ElsewhereDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * For a token or session that this node does not know. 'look-again': all events that may concern it are folded now.
+   */
+  async token(uid: string, text: string): Promise<'look-again' | 'never-issued' | 'undecided'> {
+    const { log, secrets } = this.#dependencies;
+    if (!log.state().reachable) return 'undecided';
+    try {
+      const digest = await secrets.issuedDigest(uid);
+      if (digest === undefined || !isDigestOf(digest, text)) return 'never-issued';
+      return await this.#folded(await this.#lastObject()) ? 'look-again' : 'undecided';
+    } catch (error) {
+      if (error instanceof LogCorruptError) throw error;
+      return 'undecided';
+    }
+  }
+
+  /**
+   * For an object that is missing here, or differs from the expected one: whether this node has folded newer events of
+   * it since.
+   */
+  async hasNewsOf(type: TypeKey, name: string): Promise<boolean> {
+    const { log, reader } = this.#dependencies;
+    if (!log.state().reachable || nameProblem(name) !== undefined) return false;
+    try {
+      const last = await log.readLast(streamName(`object:${type}/${name}`));
+      return last !== undefined && last.revision > revisionOf(reader.head(type, name)) && await this.#folded(last.position);
+    } catch (error) {
+      if (error instanceof LogCorruptError) throw error;
+      return false;
+    }
+  }
+
+  /** The position of the last event of any object that this node has not folded yet. */
+  async #lastObject(): Promise<LogPosition> {
+    const { log, reader, clock } = this.#dependencies;
+    const until = clock.monotonic() + freshnessWaitMs;
+    let position = reader.position();
+    for await (const batch of log.readAll({ after: position, categories: ['object'] })) {
+      position = batch.at(-1)?.position ?? position;
+      if (clock.monotonic() > until) break;
+    }
+    return position;
+  }
+
+  async #folded(position: LogPosition): Promise<boolean> {
+    return await this.#dependencies.reader.reached(position, { timeoutMs: freshnessWaitMs }) === 'reached';
+  }
+}
+
+export function isDigestOf(digest: string, text: string): boolean {
+  const [shown, issued] = [Buffer.from(digestOf(text), 'hex'), Buffer.from(digest, 'hex')];
+  return shown.length === issued.length && timingSafeEqual(shown, issued);
+}
+
+function revisionOf(head: ReturnType<ObjectReader['head']>): number {
+  if (head.kind === 'absent') return -1;
+  return head.kind === 'gone' ? head.revision : head.stored.revision;
+}

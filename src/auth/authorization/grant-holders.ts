@@ -1,0 +1,87 @@
+import { superRole } from '../../access/standing-roles.ts';
+import { refuse } from '../../command/refuse.ts';
+import { streamName } from '../../log/log.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { DecidedChange, Judged } from '../../write/rules.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
+import { roleBindingKey, userKey } from '../types/platform-types.ts';
+import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
+import { isDisabled, passwordRevisionOf } from '../types/user-type.ts';
+
+/** The holders that a change ends: one user, or all users of a binding except for those it keeps. */
+type Ends = { readonly user: string } | { readonly binding: string; readonly kept: ReadonlySet<string> };
+
+type Holder = { readonly binding: string; readonly user: string };
+
+function isEnded(ends: Ends, { binding, user }: Holder): boolean {
+  return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
+}
+
+/** A change that may remove a holder of the super role appends to this guard stream first. */
+const guard = streamName('guard:super-administrators');
+
+/**
+ * Ensures that one super administrator remains. A change that is accepted but not yet folded counts as complete, so two
+ * changes on one node cannot both pass. Across nodes the guard stream decides. Only the object's own stream shows which
+ * change was accepted, since these tables may lag.
+ */
+export class SuperHolders {
+  readonly #permissions: PermissionReader;
+  readonly #unsettled = new Set<Ends>();
+
+  constructor(permissions: PermissionReader) {
+    this.#permissions = permissions;
+  }
+
+  judge(change: DecidedChange): Judged {
+    const ends = endedBy(change);
+    if (ends === undefined) return { ok: true };
+    return { ...this.#judge(ends), guard: takesSupport(change) ? guard : undefined };
+  }
+
+  #judge(ends: Ends): Judged {
+    // Registered even if nobody holds the role by it yet: a user that becomes a holder meanwhile may be removed by both
+    // changes.
+    const release = (): void => { this.#unsettled.delete(ends); };
+    if (this.#endsAny(ends) && !this.#isAnyLeft(ends)) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
+    this.#unsettled.add(ends);
+    return { ok: true, release };
+  }
+
+  #endsAny(ends: Ends): boolean {
+    if ('user' in ends) return this.#permissions.isHolder(superRole, ends.user);
+    for (const holder of this.#permissions.holders(superRole, ends.binding)) if (isEnded(ends, holder)) return true;
+    return false;
+  }
+
+  /** Usually the first holder remains, which ends the search; there may be thousands of holders. */
+  #isAnyLeft(ends: Ends): boolean {
+    const all = [ends, ...this.#unsettled];
+    for (const holder of this.#permissions.holders(superRole)) if (!all.some((each) => isEnded(each, holder))) return true;
+    return false;
+  }
+}
+
+/**
+ * Whether the change may take the super role from a user: it removes the user's binding, or the user can no longer log
+ * in.
+ */
+function takesSupport({ type, before, after }: DecidedChange): boolean {
+  if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;
+  if (type.key === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;
+  if (roleNameOf(before) !== superRole) return false;
+  const kept = boundToSuper(after);
+  return userNamesOf(before).some((user) => !kept.has(user));
+}
+
+function endedBy({ type, before, after }: DecidedChange): Ends | undefined {
+  if (before === undefined) return undefined;
+  const { name } = before.metadata;
+  if (type.key === userKey) return after === undefined || isDisabled(after) ? { user: name } : undefined;
+  if (type.key !== roleBindingKey) return undefined;
+  return { binding: name, kept: boundToSuper(after) };
+}
+
+function boundToSuper(binding: ResourceObject | undefined): ReadonlySet<string> {
+  return new Set(binding !== undefined && roleNameOf(binding) === superRole ? userNamesOf(binding) : []);
+}

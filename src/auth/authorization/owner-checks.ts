@@ -1,0 +1,64 @@
+import { deepEqual } from '../../base/json.ts';
+import { refuse, type Refused } from '../../command/refuse.ts';
+import { actorOf } from '../../command/subject.ts';
+import type { OwnerReference, ResourceObject } from '../../resource/object/object.ts';
+import { groupOf } from '../../resource/object/owner-reference.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { DecidedChange } from '../../write/rules.ts';
+import { lackOf } from './object-rights.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
+
+/** The registered type of a group and kind, in any version. */
+export type TypeOfKind = (group: string, kind: string) => ResourceType | undefined;
+
+type Known = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
+
+/** The permission tables are not loaded yet, so they cannot decide. */
+export const notReady: Refused = {
+  ok: false, rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
+};
+
+/**
+ * Why the writer may not change the object's owner references (decision 3.5). An object without owners is deleted, and
+ * a blocking object delays its owner's deletion. As in Kubernetes' OwnerReferencesPermissionEnforcement, any difference
+ * is a change, including removal and order; a create needs no right to delete. Undefined: allowed.
+ */
+export function ownersBeyondRights(change: DecidedChange, known: Known): Refused | undefined {
+  const { before, after, subject } = change;
+  // Usually neither version has owners, and this comparison is cheap.
+  const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
+  if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
+  if (!known.permissions.isReady()) return notReady;
+  return (before === undefined ? undefined : undeletable(before, change, known)) ?? firstBeyondRights(newlyBlocking(was, is), change, known);
+}
+
+function undeletable({ metadata: { name } }: ResourceObject, { type, subject }: DecidedChange, { permissions }: Known): Refused | undefined {
+  const unheld = lackOf({ verb: 'delete', type, name }, subject, permissions);
+  return unheld === undefined ? undefined : refuse('forbidden', `${unheld}: a change of metadata.ownerReferences needs this right`);
+}
+
+function firstBeyondRights(owners: readonly OwnerReference[], change: DecidedChange, known: Known): Refused | undefined {
+  for (const owner of owners) {
+    const refused = blockingBeyondRights(owner, change, known);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+/** The references that block an owner which this object did not block before. */
+function newlyBlocking(was: readonly OwnerReference[] = [], is: readonly OwnerReference[] = []): readonly OwnerReference[] {
+  return is.filter((owner) => owner.blockOwnerDeletion === true && !was.some((other) => deepEqual(owner, other)));
+}
+
+/** The resource of an unregistered kind is unknown: only a super administrator may block such an owner. */
+function blockingBeyondRights(owner: OwnerReference, { subject }: DecidedChange, { permissions, typeOfKind }: Known): Refused | undefined {
+  const { apiVersion, kind, name } = owner;
+  const type = typeOfKind(groupOf(apiVersion), kind);
+  if (type !== undefined) {
+    const unheld = lackOf({ verb: 'update', type, name, subresource: 'finalizers' }, subject, permissions);
+    return unheld === undefined ? undefined : refuse('forbidden', `${unheld}: blockOwnerDeletion needs this right`);
+  }
+  if (permissions.rightsOf(subject).isSuperAdministrator) return undefined;
+  const right = `cannot update the finalizers of ${kind} ${JSON.stringify(name)} of ${apiVersion}`;
+  return refuse('forbidden', `User ${JSON.stringify(actorOf(subject))} ${right}: no such type is registered, so only a super administrator may set blockOwnerDeletion`);
+}

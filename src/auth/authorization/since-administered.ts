@@ -1,0 +1,19 @@
+import type { PermissionReader } from '../../read/permission-reader.ts';
+
+/** The part of the permission tables that checks credentials and rights. */
+export type Judging = Pick<PermissionReader, 'isReady' | 'rightsOf' | 'user' | 'token' | 'session' | 'subscribe'>;
+
+/**
+ * The permission tables, not ready before `isAdministered`: until the first administrator exists, the right password
+ * would be refused as wrong.
+ */
+export function sinceAdministered(permissions: PermissionReader, isAdministered: () => boolean): Judging {
+  return {
+    isReady: () => isAdministered() && permissions.isReady(),
+    rightsOf: (subject) => permissions.rightsOf(subject),
+    user: (name) => permissions.user(name),
+    token: (uid) => permissions.token(uid),
+    session: (uid) => permissions.session(uid),
+    subscribe: (listener) => permissions.subscribe(listener),
+  };
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+
+import type { Clock } from '../../base/clock.ts';
+import { Slices } from '../../base/slices.ts';
+import { inSlices, type Steps } from '../../base/steps.ts';
+import type { Command, WriteContext } from '../../command/command.ts';
+import type { Rejection } from '../../command/rejection.ts';
+import type { Execute } from '../../write/execute.ts';
+import { bindingAttemptsMax } from '../../limits/access.ts';
+import type { ObjectReader, StoredObject } from '../../read/objects.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import { bindFields } from '../../resource/query/order.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+
+/** The ports that replacing a user's bindings needs. `type` is RoleBinding. */
+export type BindingPorts = {
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly type: ResourceType;
+  readonly clock: Pick<Clock, 'monotonic'>;
+};
+
+export type BindingsReplaced = { readonly ok: true } | { readonly ok: false; readonly rejection: Rejection };
+
+type Binding = { readonly name: string; readonly uid: string; readonly stored: StoredObject; readonly role: string; readonly subjects: readonly JsonValue[] };
+
+type Verb = 'create' | 'update' | 'delete';
+type Step = { readonly verb: Verb; readonly command: Command };
+
+const done: BindingsReplaced = { ok: true };
+
+/**
+ * Binds a user to exactly these roles. Checks everything before the first write. Creates bindings before it deletes
+ * any, so the user never loses a role that they keep. If a write is refused before the first deletion, the created
+ * bindings are deleted again. If other writers change the same bindings meanwhile, it plans again.
+ */
+export async function replaceBindings(user: string, roles: readonly string[], { ports, context }: { readonly ports: BindingPorts; readonly context: WriteContext }): Promise<BindingsReplaced> {
+  const replacement = new Replacement(user, ports, context);
+  let outcome = await replacement.attempt(roles);
+  for (let attempt = 1; outcome !== done && attempt < bindingAttemptsMax; attempt += 1) {
+    if (outcome.ok || !hasMoved(outcome.rejection)) break;
+    outcome = await replacement.attempt(roles);
+  }
+  if (!outcome.ok) await replacement.takeBack();
+  return outcome;
+}
+
+/** The bindings have changed since they were read. */
+function hasMoved({ reason }: Rejection): boolean {
+  return reason === 'stale-version' || reason === 'not-found' || reason === 'already-exists';
+}
+
+class Replacement {
+  readonly #user: string;
+  readonly #ports: BindingPorts;
+  readonly #context: WriteContext;
+  /** The bindings created so far; empty once one was removed. */
+  #made: { readonly name: string; readonly uid: string }[] = [];
+
+  constructor(user: string, ports: BindingPorts, context: WriteContext) {
+    this.#user = user;
+    this.#ports = ports;
+    this.#context = context;
+  }
+
+  async attempt(roles: readonly string[]): Promise<BindingsReplaced> {
+    const bindings = await inSlices(this.#bindings(), new Slices(this.#ports.clock));
+    const steps = this.#plan(roles, bindings);
+    for (const dryRun of this.#context.dryRun ? [true] : [true, false]) {
+      for (const step of steps) {
+        const refused = await this.#execute(step, dryRun);
+        if (refused !== undefined) return { ok: false, rejection: refused };
+      }
+    }
+    return done;
+  }
+
+  async takeBack(): Promise<void> {
+    for (const { name, uid } of this.#made.splice(0)) {
+      await this.#ports.execute(this.#ports.type, { type: 'delete', name, preconditions: { uid } }, this.#contextOf('delete', false));
+    }
+  }
+
+  async #execute({ verb, command }: Step, dryRun: boolean): Promise<Rejection | undefined> {
+    const outcome = await this.#ports.execute(this.#ports.type, command, this.#contextOf(verb, dryRun));
+    if (!outcome.ok) return outcome.rejection;
+    if (dryRun) return undefined;
+    if (verb === 'create') this.#made.push({ name: outcome.name, uid: storedObject(outcome.bytes).metadata.uid });
+    else this.#made = [];
+    return undefined;
+  }
+
+  #contextOf(verb: Verb, dryRun: boolean): WriteContext {
+    const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
+    // The dry run has counted each step already: a rate limit must not stop the writes half way.
+    return dryRun ? context : { ...context, admitted: 'whole' };
+  }
+
+  /**
+   * Updates, which leave a binding to other users and need rights of their own, come before deletions, which may remove
+   * the writer's rights.
+   */
+  #plan(roles: readonly string[], bindings: readonly Binding[]): readonly Step[] {
+    const bound = new Set(bindings.map(({ role }) => role));
+    const wanted = new Set(roles);
+    const superfluous = bindings.filter(({ role }) => !wanted.has(role)).map((binding) => this.#removal(binding));
+    return [
+      ...[...wanted].filter((role) => !bound.has(role)).map((role) => this.#creation(role)),
+      ...superfluous.filter(({ verb }) => verb === 'update'),
+      ...superfluous.filter(({ verb }) => verb === 'delete'),
+    ];
+  }
+
+  /**
+   * Bindings that name the user and are not marked for deletion. Preconditions refuse a write if one changes meanwhile.
+   */
+  *#bindings(): Steps<readonly Binding[]> {
+    const { reader, type } = this.#ports;
+    const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [this.#user] }], type.indexes);
+    if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
+    const found: Binding[] = [];
+    for (const page of reader.pages(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [] })) {
+      for (const name of page) {
+        const stored = reader.get(type.key, name);
+        const binding = stored === undefined ? undefined : bindingOf(stored);
+        if (binding?.subjects.some((subject) => this.#isUser(subject)) === true) found.push(binding);
+        yield;
+      }
+    }
+    return found;
+  }
+
+  #isUser(subject: JsonValue): boolean {
+    return isObject(subject) && subject['kind'] === 'User' && (subject['apiGroup'] ?? '') === '' && subject['name'] === this.#user;
+  }
+
+  #creation(role: string): Step {
+    const object = {
+      metadata: { name: this.#freeName(role) },
+      roleRef: { apiGroup: '', kind: 'Role', name: role },
+      subjects: [{ apiGroup: '', kind: 'User', name: this.#user }],
+    };
+    return { verb: 'create', command: { type: 'create', object } };
+  }
+
+  /** Deterministic, unless an object of that name is a different binding or is still being deleted. */
+  #freeName(role: string): string {
+    const { reader, type } = this.#ports;
+    let name = bindingName(this.#user, role, 0);
+    for (let attempt = 1; attempt < bindingAttemptsMax && reader.get(type.key, name) !== undefined; attempt += 1) name = bindingName(this.#user, role, attempt);
+    return name;
+  }
+
+  #removal({ name, uid, stored, subjects }: Binding): Step {
+    const others = subjects.filter((subject) => !this.#isUser(subject));
+    const resourceVersion = stored.position.toString();
+    if (others.length === 0) return { verb: 'delete', command: { type: 'delete', name, preconditions: { uid, resourceVersion } } };
+    return { verb: 'update', command: { type: 'patch', name, patch: { kind: 'merge', document: { subjects: others } }, part: 'main', preconditions: { uid, resourceVersion } } };
+  }
+}
+
+/** The multi-valued index of RoleBinding by its subjects' names. */
+const subjectsIndex = 'subjects.name';
+
+/** A readable, unambiguous and valid `metadata.name`, whatever names the identity provider uses. */
+export function bindingName(user: string, role: string, attempt: number): string {
+  const readable = `${user}-${role}`.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-').slice(0, readableLengthMax).replaceAll(/^-|-$/gu, '');
+  const digest = createHash('sha256').update(JSON.stringify([user, role, attempt])).digest('hex').slice(0, 16);
+  return readable === '' ? digest : `${readable}-${digest}`;
+}
+
+const readableLengthMax = 200;
+
+/** Undefined for a binding that is marked for deletion: it binds nobody any more. */
+function bindingOf(stored: StoredObject): Binding | undefined {
+  const { metadata, ...members } = storedObject(stored.bytes);
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  const { roleRef, subjects } = members;
+  const role = isObject(roleRef) ? roleRef['name'] : undefined;
+  if (typeof role !== 'string' || !isList(subjects)) return undefined;
+  return { name: metadata.name, uid: metadata.uid, stored, role, subjects };
+}
+
+/** The value is parsed JSON, so anything but arrays and scalars is a JSON object. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../../base/clock.ts';
+import { siteOf } from '../../base/network-of.ts';
+import { SlidingCounts } from '../../base/sliding-counts.ts';
+import { TurnQueue } from '../../base/turn-queue.ts';
+import {
+  passwordHashesAskedMax, passwordHashesAskedMs, passwordHashesAskedPerSiteMax, passwordHashesMax,
+  passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
+} from '../../limits/access.ts';
+
+/** The client that a password is hashed for. */
+export type Turn = {
+  readonly network: string;
+  /** The user has logged in from this network before, or is logged in. */
+  readonly isKnown: boolean;
+  /** Aborts when the client no longer waits. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** `work` did not start: the queue is full, or the client disconnected. */
+export type TurnedAway = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
+export type Turned<Result> = { readonly done: true; readonly result: Result } | TurnedAway;
+
+type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
+type Lane = TurnQueue<string, Waiting>;
+
+/** The weight of the newest hash in the moving average of durations. */
+const newestShare = 1 / 8;
+
+/**
+ * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
+ * unknown ones; the lanes alternate, so that neither blocks the other. Within a lane, the network of the site with the
+ * fewest recent requests comes first, whether or not those succeeded: a new client overtakes clients that retry. A
+ * lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration; no
+ * request waits longer.
+ */
+export class HashingTurns {
+  readonly #clock: Clock;
+  readonly #known: Lane = new TurnQueue();
+  readonly #unknown: Lane = new TurnQueue();
+  /** Recent requests by site, started and rejected. */
+  readonly #asked = new SlidingCounts({
+    windowMs: passwordHashesAskedMs, keysMax: passwordHashesAskedMax, eventsMax: passwordHashesAskedPerSiteMax,
+  });
+  #running = 0;
+  #hashMs = 0;
+  #isUnknownsTurn = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Turned<Result>> {
+    if (hasGone(turn)) return this.#away(turn);
+    const isFree = this.#running < passwordHashesMax;
+    if (isFree) this.#running += 1;
+    const isStarted = isFree || await this.#wait(turn);
+    const begun = this.#clock.monotonic();
+    this.#asked.add(siteOf(turn.network), begun);
+    if (!isStarted) return this.#away(turn);
+    try {
+      return { done: true, result: await work() };
+    } finally {
+      const tookMs = this.#clock.monotonic() - begun;
+      this.#hashMs += (tookMs - this.#hashMs) * (this.#hashMs === 0 ? 1 : newestShare);
+      // The slot passes to the next request directly, so that no other request can take it in between.
+      if (!this.#startNext()) this.#running -= 1;
+    }
+  }
+
+  /** The number of waiting requests. */
+  get waiting(): number {
+    return this.#known.size + this.#unknown.size;
+  }
+
+  async #wait({ network, isKnown, signal }: Turn): Promise<boolean> {
+    const lane = isKnown ? this.#known : this.#unknown;
+    if (lane.sizeOf(network) >= passwordHashesWaitingPerNetworkMax) return false;
+    if (lane.size >= this.#places() && !this.#makeRoom(lane, network)) return false;
+    return new Promise((resolve) => {
+      const end = (isStarted: boolean): void => {
+        timer.cancel();
+        signal?.removeEventListener('abort', leave);
+        resolve(isStarted);
+      };
+      const waiting: Waiting = { network, start: () => { end(true); }, turnAway: () => { end(false); } };
+      const leave = (): void => { if (lane.remove(network, waiting)) end(false); };
+      const timer = this.#clock.after(passwordHashWaitMs, leave);
+      signal?.addEventListener('abort', leave, { once: true });
+      lane.add(network, waiting);
+    });
+  }
+
+  /** The capacity of one lane, which gets every second slot: as many requests as are served within the longest wait. */
+  #places(): number {
+    if (this.#hashMs === 0) return passwordHashesWaitingMax;
+    const served = Math.floor(passwordHashWaitMs * passwordHashesMax / (2 * this.#hashMs));
+    return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
+  }
+
+  /**
+   * Rejects the latest request of the network that would be served last, unless the caller would be served even later.
+   */
+  #makeRoom(lane: Lane, asking: string): boolean {
+    let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, asking) + 1];
+    for (const network of lane.accounts()) {
+      const order = this.#order(lane, network);
+      if (order > most) [last, most] = [network, order];
+    }
+    if (last === undefined) return false;
+    lane.takeLatest(last)?.turnAway();
+    return true;
+  }
+
+  /** A network's rank: its recent requests plus its waiting ones. A higher rank is served later. */
+  #order(lane: Lane, network: string): number {
+    return this.#askedOf(network) + lane.sizeOf(network);
+  }
+
+  #askedOf(network: string): number {
+    return this.#asked.count(siteOf(network), this.#clock.monotonic());
+  }
+
+  #startNext(): boolean {
+    const [first, second] = this.#isUnknownsTurn ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
+    const lane = first.size > 0 ? first : second;
+    const next = this.#nextOf(lane);
+    if (next === undefined) return false;
+    this.#isUnknownsTurn = lane === this.#known;
+    next.start();
+    return true;
+  }
+
+  #nextOf(lane: Lane): Waiting | undefined {
+    let [first, fewest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+    for (const network of lane.accounts()) {
+      const asked = this.#askedOf(network);
+      if (asked < fewest) [first, fewest] = [network, asked];
+    }
+    return first === undefined ? undefined : lane.takeOf(first);
+  }
+
+  /** `retryAfterSeconds`: until all waiting requests are served. */
+  #away(turn: Turn): TurnedAway {
+    const drainedMs = (this.waiting + this.#running) * this.#hashMs / passwordHashesMax;
+    return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
+  }
+}
+
+function hasGone({ signal }: Turn): boolean {
+  return signal?.aborted === true;
+}

@@ -1,0 +1,77 @@
+import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { passwordHashMemoryBytesMax } from '../../limits/access.ts';
+import { HashingTurns, type Turn, type Turned } from './hashing-turns.ts';
+
+/**
+ * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
+ * with other parameters is verified with its own, within bounds, so the defaults can be raised later.
+ */
+const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
+/** For tests: the same algorithm at minimal cost. */
+export const noHashCost: HashCost = { ln: 1, r: 1, p: 1 };
+const saltBytes = 16;
+const hashBytes = 32;
+
+export type HashCost = { readonly ln: number; readonly r: number; readonly p: number };
+type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
+
+const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
+
+/** Hashes and verifies passwords. Hashes for clients run within a turn of the client's network. */
+export class Passwords {
+  readonly turns: HashingTurns;
+  readonly #cost: HashCost;
+  /** Compared in place of the hash of a user without one, so that the cost is the same. No password matches it. */
+  readonly #nobody: Phc;
+
+  constructor(cost = hashCost, clock: Clock = systemClock) {
+    this.turns = new HashingTurns(clock);
+    this.#cost = cost;
+    this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+  }
+
+  async hash(password: string, turn: Turn): Promise<Turned<string>> {
+    return this.turns.run(turn, () => this.#hash(password));
+  }
+
+  async #hash(password: string): Promise<string> {
+    const salt = randomBytes(saltBytes);
+    const { ln, r, p } = this.#cost;
+    const hash = await this.#derive(password, { ...this.#nobody, salt });
+    return `$scrypt$ln=${String(ln)},r=${String(r)},p=${String(p)}$${unpadded(salt)}$${unpadded(hash)}`;
+  }
+
+  /**
+   * Call it within a turn. `stored` is undefined for an unknown user: the answer is then false, after the same time.
+   */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    const expected = stored === undefined ? this.#nobody : phcOf(stored);
+    const actual = await this.#derive(password, expected);
+    return timingSafeEqual(actual, expected.hash) && expected !== this.#nobody;
+  }
+
+  async #derive(password: string, { ln, r, p, salt, hash }: Phc): Promise<Buffer> {
+    const options: ScryptOptions = { N: 2 ** ln, r, p, maxmem: passwordHashMemoryBytesMax + 1_048_576 };
+    return new Promise<Buffer>((resolve, reject) => {
+      scrypt(password.normalize('NFC'), salt, hash.length, options, (error, derived) => {
+        if (error === null) resolve(derived);
+        else reject(error);
+      });
+    });
+  }
+}
+
+/** Throws for an invalid hash: a stored secret that does not decode is a bug or a damaged log. */
+function phcOf(text: string): Phc {
+  const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
+  const phc = { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+  const memory = 128 * 2 ** phc.ln * phc.r;
+  if (hash === '' || phc.ln === 0 || memory > passwordHashMemoryBytesMax || phc.p > 16) throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
+  return phc;
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}

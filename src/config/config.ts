@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+
+import type { OidcSettings } from '../access/identity-provider.ts';
+import { parseByteCount } from '../base/byte-count.ts';
+import type { Environment } from './environment.ts';
+import { eventStorePrefixDefault, eventStorePrefixProblem } from './eventstore-prefix.ts';
+import { pluginsDisabledMax, trustedProxiesMax } from '../limits/settings.ts';
+import { writeBytesPerUserDefault, writesPerUserDefault } from '../limits/writes.ts';
+import {
+  byteCountProblem, domainProblem, eventLogProblem, hostProblem, issuerProblem, passwordProblem, pathProblem, portProblem,
+  rateProblem, textProblem, tlsProblem, urlProblem,
+} from './setting-problems.ts';
+import { Settings } from './settings.ts';
+
+/**
+ * The environment, decoded once (decision 11.2). Nothing else reads a variable, and no part of the server sees one it did
+ * not ask for.
+ */
+export type Config = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Names that a request's Host may have, with or without a port; empty: any. */
+  readonly allowedHosts: readonly string[];
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly eventLog: EventLogSetting;
+  /** Bytes of DATA_DIR's disk that clients' writes leave free, 0 for none; undefined: by the size of the disk. */
+  readonly diskReserveBytes: number | undefined;
+  readonly platformDomain: string;
+  /** Absolute; beside the bundled plugins, which are always loaded. */
+  readonly pluginsDirs: readonly string[];
+  /** Names of plugins of which no code is run, wherever they come from. */
+  readonly pluginsDisabled: readonly string[];
+  /** Addresses and CIDR ranges whose word on a client's address counts. */
+  readonly trustedProxies: readonly string[];
+  /** Counts at the first start only (decision 7.7). */
+  readonly adminPassword: string | undefined;
+  readonly logLevel: LogLevel;
+  /** The identity provider whose tokens count; undefined: none. */
+  readonly oidc: OidcSettings | undefined;
+  /** What one user may write in a second; 0: as much as they can. */
+  readonly writesPerUser: number;
+  readonly writeBytesPerUser: number;
+};
+
+/** Where the events are. The URL may hold a password: it is never repeated. `prefix`: of the names of the log's streams there. */
+export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type DecodedConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
+
+/** All mistakes at once. `folder` is what relative paths start from. */
+export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
+  const mistakes: string[] = [];
+  const settings = new Settings(environment, mistakes);
+  settings.read('TLS', 'off', tlsProblem);
+  for (const name of Object.keys(environment)) {
+    if (environment[name] !== undefined && unsupportedNames.has(name)) mistakes.push(`${name} is not supported by this version yet`);
+  }
+  const config: Config = {
+    host: settings.read('HOST', '127.0.0.1', hostProblem),
+    port: Number(settings.read('PORT', '8090', portProblem)),
+    allowedHosts: settings.hosts('ALLOWED_HOSTS'),
+    dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
+    eventLog: eventLogSetting(settings),
+    diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
+    platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
+    pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
+    pluginsDisabled: settings.names('PLUGINS_DISABLED', pluginsDisabledMax),
+    trustedProxies: settings.networks('TRUSTED_PROXIES', trustedProxiesMax),
+    adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
+    logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
+    oidc: oidcSettings(environment, settings, mistakes),
+    writesPerUser: Number(settings.read('WRITES_PER_USER', String(writesPerUserDefault), rateProblem)),
+    writeBytesPerUser: Number(settings.read('WRITE_BYTES_PER_USER', String(writeBytesPerUserDefault), rateProblem)),
+  };
+  return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
+}
+
+const unsupportedNames: ReadonlySet<string> = new Set(['TLS_CERT', 'TLS_KEY']);
+const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL']);
+
+/** All of them or none: a token without an audience to check could have been given to anybody. */
+function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
+  const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
+  for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
+  if (!given.some((name) => oidcNames.has(name))) return undefined;
+  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE']) if (environment[name] === undefined) mistakes.push(`${name} is required when any OIDC_* setting is set`);
+  return {
+    issuer: settings.read('OIDC_ISSUER', '', issuerProblem),
+    audience: settings.read('OIDC_AUDIENCE', '', textProblem),
+    usernameClaim: settings.read('OIDC_USERNAME_CLAIM', 'sub', textProblem),
+    jwksUrl: settings.optional('OIDC_JWKS_URL', urlProblem),
+  };
+}
+
+/** The prefix may be set for another log than the server's: one that is copied from or into. */
+function eventLogSetting(settings: Settings): EventLogSetting {
+  const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
+  const prefix = settings.read('EVENTSTORE_PREFIX', eventStorePrefixDefault, eventStorePrefixProblem);
+  return url === 'embedded:' ? { kind: 'embedded' } : { kind: 'eventstore', url, prefix };
+}

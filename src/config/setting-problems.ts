@@ -1,0 +1,83 @@
+import { isIP, SocketAddress } from 'node:net';
+
+import { isTrustedUrl } from '../access/identity-provider.ts';
+import { parseByteCount } from '../base/byte-count.ts';
+import { isHostName } from '../base/host-names.ts';
+import { eventStoreUrlProblem } from './eventstore-url.ts';
+import { adminPasswordLengthMax, platformDomainLengthMax, rateSettingMax, settingLengthMax } from '../limits/settings.ts';
+import { subdomainProblem } from '../resource/type/names.ts';
+
+/** Checks of settings' values: each answers the problem, to follow the setting's name, or undefined. */
+
+export function issuerProblem(value: string): string | undefined {
+  return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
+}
+
+/** It is not repeated: somebody may have put credentials into it. */
+export function urlProblem(value: string): string | undefined {
+  return isTrustedUrl(value) ? undefined : 'must be an https URL without credentials or fragment (http on a loopback address)';
+}
+
+export function textProblem(value: string): string | undefined {
+  return value.length <= settingLengthMax && !/\p{Cc}/u.test(value) ? undefined : `must be at most ${settingLengthMax.toString()} characters, none of them a control character`;
+}
+
+export function hostProblem(value: string): string | undefined {
+  return isIP(value) !== 0 || isHostName(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
+}
+
+/** A range of everybody would let any client name any address; a mapped one would match nothing, as IPv4 is kept as IPv4. */
+export function networkProblem(value: string): string | undefined {
+  const [address = '', prefix, ...more] = value.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const isRange = prefix === undefined || (/^\d{1,3}$/u.test(prefix) && Number(prefix) <= bits);
+  if (isIP(address) === 0 || address.includes('%') || !isRange || more.length > 0) {
+    return 'is neither an IP address nor a CIDR range';
+  }
+  if (Number(prefix) === 0) return 'contains every address: list the proxies only';
+  return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
+}
+
+export const portProblem = countProblem(65_535);
+export const rateProblem = countProblem(rateSettingMax);
+
+function countProblem(max: number): (value: string) => string | undefined {
+  const isCount = (value: string): boolean => /^\d{1,16}$/u.test(value) && Number(value) <= max;
+  return (value) => isCount(value) ? undefined : `must be a whole number from 0 to ${String(max)}, is ${quote(value)}`;
+}
+
+export function byteCountProblem(value: string): string | undefined {
+  if (parseByteCount(value) !== undefined) return undefined;
+  return `must be a number of bytes such as 1073741824, 512MiB or 2GB, is ${quote(value)}`;
+}
+
+export function pathProblem(value: string): string | undefined {
+  return value.includes('\0') ? 'must not hold a NUL' : undefined;
+}
+
+export function domainProblem(value: string): string | undefined {
+  if (value.length > platformDomainLengthMax) return `must be at most ${platformDomainLengthMax.toString()} characters, is ${value.length.toString()}`;
+  const problem = subdomainProblem(value);
+  return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
+}
+
+/** Neither the password nor an event log's address, which may hold one, is ever repeated. */
+export function passwordProblem(value: string): string | undefined {
+  if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
+  return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
+}
+
+export function eventLogProblem(value: string): string | undefined {
+  if (value === 'embedded:') return undefined;
+  return /^esdb(?:\+discover)?:\/\//u.test(value) ? eventStoreUrlProblem(value) : 'must be embedded: or esdb://…';
+}
+
+export function tlsProblem(value: string): string | undefined {
+  if (value === 'off') return undefined;
+  if (value === 'auto' || value === 'files') return `${value} is not supported by this version yet: use off`;
+  return `must be off, auto or files, is ${quote(value)}`;
+}
+
+export function quote(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
+}

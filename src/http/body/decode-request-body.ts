@@ -1,0 +1,88 @@
+import { violationsText } from '../../command/refuse.ts';
+import { assignedRolesMax, passwordLengthMin } from '../../limits/access.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import { compileSchema } from '../../resource/schema/schema.ts';
+import type { Decoded } from '../resources/decode-list-query.ts';
+import type { JsonMembers } from '../resources/decode-write.ts';
+import { problem, type Problem } from '../problem.ts';
+
+/** Bodies that are no object of any type. Each has a schema, so what breaks it is told as for any object. */
+
+export type PasswordChange = { readonly currentPassword: string; readonly password: string };
+
+export const decodePasswordChange = decoder<PasswordChange>('the password change', {
+  type: 'object',
+  properties: { currentPassword: { type: 'string' }, password: { type: 'string', minLength: passwordLengthMin } },
+  required: ['currentPassword', 'password'],
+});
+
+export type RoleAssignment = { readonly roles: readonly string[] };
+
+export const decodeRoleAssignment = decoder<RoleAssignment>('the assignment', {
+  type: 'object',
+  properties: { roles: { type: 'array', maxItems: assignedRolesMax, items: { type: 'string' } } },
+  required: ['roles'],
+});
+
+export type ResourceAttributes = {
+  readonly verb: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name?: string;
+};
+export type NonResourceAttributes = { readonly path: string; readonly verb: string };
+
+/** What a review asks about: exactly one of the two. */
+export type ReviewedAttributes = { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
+
+type AccessReview = { readonly spec: { readonly user?: string; readonly resourceAttributes?: ResourceAttributes | null; readonly nonResourceAttributes?: NonResourceAttributes | null } };
+
+const text = { type: 'string' };
+const word = { type: 'string', minLength: 1 };
+/** Kubernetes' clients send members of no meaning here, an empty `status` among them. */
+const attributes = {
+  resourceAttributes: { type: ['object', 'null'], properties: { verb: word, group: text, version: text, resource: word, subresource: text, name: text }, required: ['verb', 'resource'] },
+  nonResourceAttributes: { type: ['object', 'null'], properties: { path: { type: 'string', pattern: '^/' }, verb: word }, required: ['path', 'verb'] },
+};
+const ownAccess = decoder<AccessReview>('the review', {
+  type: 'object', additionalProperties: true,
+  properties: { spec: { type: 'object', properties: attributes } }, required: ['spec'],
+});
+const othersAccess = decoder<AccessReview & { readonly spec: { readonly user: string } }>('the review', {
+  type: 'object', additionalProperties: true,
+  properties: { spec: { type: 'object', properties: { ...attributes, user: word }, required: ['user'] } }, required: ['spec'],
+});
+
+export function decodeOwnAccessReview(body: JsonMembers): Decoded<ReviewedAttributes> {
+  const decoded = ownAccess(body);
+  return decoded.ok ? reviewedAttributes(decoded.value) : decoded;
+}
+
+export function decodeAccessReview(body: JsonMembers): Decoded<{ readonly user: string; readonly attributes: ReviewedAttributes }> {
+  const decoded = othersAccess(body);
+  if (!decoded.ok) return decoded;
+  const reviewed = reviewedAttributes(decoded.value);
+  return reviewed.ok ? { ok: true, value: { user: decoded.value.spec.user, attributes: reviewed.value } } : reviewed;
+}
+
+function reviewedAttributes({ spec: { resourceAttributes = null, nonResourceAttributes = null } }: AccessReview): Decoded<ReviewedAttributes> {
+  if (resourceAttributes !== null && nonResourceAttributes === null) return { ok: true, value: { resourceAttributes } };
+  if (resourceAttributes === null && nonResourceAttributes !== null) return { ok: true, value: { nonResourceAttributes } };
+  return { ok: false, problem: invalidBody('the review', [{ pointer: '/spec', detail: 'must have exactly one of resourceAttributes and nonResourceAttributes' }]) };
+}
+
+/** The refusal of a body that breaks rules. */
+export function invalidBody(title: string, violations: readonly Violation[]): Problem {
+  return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });
+}
+
+function decoder<T>(title: string, schema: object): (body: JsonMembers) => Decoded<T> {
+  const compiled = compileSchema(schema);
+  if (!compiled.ok) throw new Error(compiled.problems.join('; '));
+  return (body) => {
+    const violations = compiled.violations(body);
+    return violations.length === 0 ? { ok: true, value: body as T } : { ok: false, problem: invalidBody(title, violations) };
+  };
+}

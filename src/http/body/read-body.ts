@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+
+import { decodeJson, type Json } from '../../base/json.ts';
+import { jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
+import { parsedValueBytes } from '../../limits/writes.ts';
+import { BodyBuffer } from './body-buffer.ts';
+import { headerOf, type Exchange } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+
+export type Body<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: Problem }
+  /** The client went away in the middle of it: there is nobody to answer. */
+  | { readonly ok: false; readonly problem: undefined };
+
+/** What a refused body may still send before its connection is cut: most clients read an answer only once they are done. */
+const drainedBytesMax = 64 * requestBodyBytesMax;
+
+/** The body's media type when it is one of `accepted`; without a Content-Type it is JSON (decision 2). */
+export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
+  const encoding = headerOf(req, 'content-encoding');
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return unsupported(`a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
+  }
+  const header = headerOf(req, 'content-type');
+  if (header === undefined) return { ok: true, type: 'application/json' };
+  // What tools send as it stands, so that nothing needs to be parsed.
+  if (accepted.includes(header)) return { ok: true, type: header };
+  const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
+  const foreign = parameters.find((parameter) => parameter.startsWith('charset=') && !/^charset="?(?:utf-?8|us-ascii)"?$/u.test(parameter));
+  if (foreign !== undefined) return unsupported(`a body must be UTF-8, this one has ${foreign}`);
+  return accepted.includes(type) ? { ok: true, type } : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
+}
+
+/** A request whose body is to be read. */
+export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
+
+/** The whole body, at most `requestBodyBytesMax`. */
+export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
+  const { req, memory } = reading;
+  const declared = Number(req.headers['content-length'] ?? 0);
+  if (declared > requestBodyBytesMax) {
+    // Node reads what nobody asked for to its end, so that the connection can go on.
+    return tooLarge(declared > drainedBytesMax ? ['Connection', 'close'] : []);
+  }
+  return new Promise((resolve) => {
+    let buffer: BodyBuffer | undefined = new BodyBuffer(declared > 0 ? declared : requestBodyBytesMax);
+    let bytes = 0;
+    const settle = (body: Body<Uint8Array>): void => {
+      buffer = undefined;
+      req.off('close', goneAway);
+      resolve(body);
+    };
+    const goneAway = (): void => { settle({ ok: false, problem: undefined }); };
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > drainedBytesMax) req.destroy();
+      if (buffer === undefined) return;
+      if (bytes > requestBodyBytesMax) settle(tooLarge([]));
+      else if (memory.hold(reading, buffer.growthFor(chunk))) buffer.add(chunk);
+      else settle(noRoom);
+    });
+    req.once('end', () => { settle({ ok: true, value: buffer?.bytes() ?? empty }); });
+    req.once('close', goneAway);
+    req.on('error', goneAway);
+  });
+}
+
+const empty = Buffer.alloc(0);
+
+const noRoom: Body<never> = {
+  ok: false, problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', { retryAfterSeconds: 1 }),
+};
+
+/** The whole body as JSON. */
+export async function readJson(reading: Reading): Promise<Body<Json>> {
+  const body = await readBody(reading);
+  return body.ok ? decodeBody(body.value, reading) : body;
+}
+
+/** What it was read into is held beside its bytes: a byte of JSON may stand for tens of memory. */
+export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
+  const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
+  if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };
+  return reading.memory.hold(reading, parsedValueBytes * decoded.values) ? { ok: true, value: decoded.value } : noRoom;
+}
+
+function tooLarge(headers: readonly string[]): Body<never> {
+  return { ok: false, problem: problem('body-too-large', `a body must be at most ${String(requestBodyBytesMax)} bytes`, { headers }) };
+}
+
+function unsupported(detail: string): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: problem('unsupported-media-type', detail) };
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http';
+
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+
+import type { Clock } from '../../base/clock.ts';
+import { headerOf } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+import type { Body } from './read-body.ts';
+import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from '../plugin-routes/route-limits.ts';
+
+export type UploadRules = {
+  /** The one field there is, a file. */
+  readonly field: string;
+  readonly bytesMax: number;
+  readonly clock: Clock;
+};
+
+/** What surrounds the file: boundaries and the headers of one part. */
+const framingBytesMax = 16_384;
+/** What a refused upload may still send before its connection is cut: most clients read an answer only once they are done. */
+const drainedTimes = 2;
+
+/**
+ * The one file of a `multipart/form-data` body, at most `bytesMax` of it in memory. Call it once the caller is authorized:
+ * nothing of the body is read before. A body that hardly comes any more is refused within seconds: it holds a place.
+ */
+export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
+  const contentType = headerOf(req, 'content-type');
+  if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'multipart/form-data') {
+    return refused('unsupported-media-type', `the body must be multipart/form-data with the file in its field ${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`);
+  }
+  const encoding = headerOf(req, 'content-encoding');
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported-media-type', `a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
+  if (Number(req.headers['content-length'] ?? 0) > rules.bytesMax + framingBytesMax) return tooLarge(rules);
+  let parser: Busboy;
+  try {
+    parser = new Busboy({
+      headers: { ...req.headers, 'content-type': contentType },
+      // One more of each than is wanted, so that it is seen.
+      limits: { fileSize: rules.bytesMax + 1, files: 2, fields: 1, parts: 3, fieldSize: 1_024, headerPairs: 32, headerSize: framingBytesMax },
+    });
+  } catch (error) {
+    return refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`);
+  }
+  return parsed(req, parser, rules);
+}
+
+type Busboy = InstanceType<typeof Busboy>;
+
+async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules): Promise<Body<Uint8Array>> {
+  return new Promise((resolve) => {
+    const file = new UploadedFile(rules);
+    let received = 0;
+    const settle = (body: Body<Uint8Array>): void => {
+      progress.cancel();
+      req.off('close', goneAway);
+      req.unpipe(parser);
+      // The rest is read and dropped, within a bound: a client that is not listened to hears no answer either.
+      req.resume();
+      resolve(body);
+    };
+    // A request closes once it is read, too: then the parser has the last word.
+    const goneAway = (): void => { if (!req.complete) settle({ ok: false, problem: undefined }); };
+    const progress = watchProgress(rules.clock, () => received, () => { settle(stalled()); });
+    req.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > drainedTimes * rules.bytesMax + framingBytesMax) req.destroy();
+      else if (received > rules.bytesMax + framingBytesMax) settle(tooLarge(rules));
+    });
+    parser.on('file', (name: string, stream: BusboyFileStream) => { file.take(name, stream); });
+    parser.on('field', (name: string) => { file.refuse(`the body has the field ${JSON.stringify(name)}, which is not a file`); });
+    parser.on('error', (error: unknown) => { settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`)); });
+    parser.on('finish', () => { settle(file.body()); });
+    req.once('close', goneAway);
+    req.on('error', goneAway);
+    req.pipe(parser);
+  });
+}
+
+/** Looks at intervals: one slow look alone may be this process's own doing, which had no time to read. */
+function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
+  let before = received();
+  let slowLooks = 0;
+  const look = (): void => {
+    const now = received();
+    slowLooks = now - before < uploadLookBytesMin ? slowLooks + 1 : 0;
+    before = now;
+    if (slowLooks < uploadSlowLooksMax) timer = clock.after(uploadLookMs, look);
+    else onStall();
+  };
+  let timer = clock.after(uploadLookMs, look);
+  return { cancel: () => { timer.cancel(); } };
+}
+
+class UploadedFile {
+  readonly #rules: UploadRules;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #isThere = false;
+  #problem: string | undefined;
+
+  constructor(rules: UploadRules) {
+    this.#rules = rules;
+  }
+
+  take(name: string, stream: BusboyFileStream): void {
+    const { field, bytesMax } = this.#rules;
+    if (name !== field) this.refuse(`the body has the field ${JSON.stringify(name)}, expected the file in ${JSON.stringify(field)}`);
+    else if (this.#isThere) this.refuse('the body has more than one file');
+    const isWanted = this.#problem === undefined;
+    this.#isThere ||= name === field;
+    stream.on('data', (chunk: Buffer) => {
+      if (!isWanted) return;
+      this.#bytes += chunk.length;
+      if (this.#bytes <= bytesMax) this.#chunks.push(chunk);
+    });
+    stream.on('error', (error: Error) => { this.refuse(error.message); });
+  }
+
+  refuse(detail: string): void {
+    this.#problem ??= detail;
+  }
+
+  body(): Body<Uint8Array> {
+    if (this.#problem !== undefined) return refused('bad-request', this.#problem);
+    if (!this.#isThere) return refused('bad-request', `the body has no file in its field ${JSON.stringify(this.#rules.field)}`);
+    return this.#bytes > this.#rules.bytesMax ? tooLarge(this.#rules) : { ok: true, value: Buffer.concat(this.#chunks) };
+  }
+}
+
+function tooLarge({ bytesMax }: UploadRules): Body<never> {
+  return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
+}
+
+/** Its connection ends with the answer: what may still come of the body is nobody's any more. */
+function stalled(): Body<never> {
+  const detail = `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes every ${String(uploadLookMs / 1_000)} s`;
+  return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
+}
+
+function refused(reason: Problem['reason'], detail: string): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: problem(reason, detail) };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http';
+
+import type { Subject } from '../../command/subject.ts';
+import type { HeldBytes } from '../../write/admission/held-bytes.ts';
+import type { Writer } from '../../write/admission/writer.ts';
+import type { Writers } from '../../write/admission/writers.ts';
+
+/** A request while it is served: what it holds of memory, once it does. */
+export type Serving = { hold: RequestHold | undefined };
+
+/** What a request is known by here. */
+export type Holding = {
+  readonly res: ServerResponse;
+  readonly subject: Subject;
+  readonly sender: { readonly address: string };
+  readonly serving: Serving;
+};
+
+/** Bounds what requests hold of memory, by user or address and in sum, together with the writes in flight. */
+export class RequestMemory {
+  readonly #held: HeldBytes;
+  readonly #writers: Pick<Writers, 'of'>;
+
+  constructor({ held, writers }: { readonly held: HeldBytes; readonly writers: Pick<Writers, 'of'> }) {
+    this.#held = held;
+    this.#writers = writers;
+  }
+
+  /** Holds so many bytes more until the request is answered; false, and nothing, where there is no room for them. */
+  hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
+    serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
+    return serving.hold.grow(bytes);
+  }
+}
+
+/** What one request holds: until it is served, which goes on when its client leaves, and its answer is sent. */
+export class RequestHold {
+  readonly #writer: Writer;
+  readonly #held: HeldBytes;
+  #bytes = 0;
+  #isServed = false;
+  #isClosed: boolean;
+
+  constructor(writer: Writer, held: HeldBytes, res: ServerResponse) {
+    this.#writer = writer;
+    this.#held = held;
+    this.#isClosed = res.closed;
+    if (!res.closed) {
+      res.once('close', () => {
+        this.#isClosed = true;
+        this.#releaseAtEnd();
+      });
+    }
+  }
+
+  grow(bytes: number): boolean {
+    if (!this.#held.hold(this.#writer, bytes)) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** The answer was handed over. */
+  served(): void {
+    this.#isServed = true;
+    this.#releaseAtEnd();
+  }
+
+  #releaseAtEnd(): void {
+    if (!this.#isServed || !this.#isClosed) return;
+    this.#held.release(this.#writer, this.#bytes);
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,80 @@
+import { forwardedHopLengthMax } from '../../limits/addresses.ts';
+import { canonicalAddress } from './ip-address.ts';
+
+/**
+ * Reads a list from its end, one entry at a time. Only the end is written by a proxy that is trusted, so what stands before
+ * it, however malformed, cannot change how the end reads.
+ */
+class EntriesFromRight {
+  readonly #text: string;
+  #end: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#end = text.length;
+  }
+
+  /** The next entry to the left; undefined at the start of the list and for an entry past its bound. */
+  next(): string | undefined {
+    if (this.#end < 0) return undefined;
+    const comma = this.#comma();
+    if (comma === undefined) return undefined;
+    const entry = this.#text.slice(comma + 1, this.#end).trim();
+    this.#end = comma;
+    return entry;
+  }
+
+  /** The place of the comma before the entry, -1 for the first entry; a comma within quotes separates nothing. */
+  #comma(): number | undefined {
+    const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
+    let isQuoted = false;
+    for (let place = this.#end - 1; place >= first; place -= 1) {
+      const char = this.#text[place];
+      if (char === '"' && !this.#isEscaped(place)) isQuoted = !isQuoted;
+      else if (char === ',' && !isQuoted) return place;
+    }
+    return this.#end <= forwardedHopLengthMax ? -1 : undefined;
+  }
+
+  /** A proxy quotes what the client sent, a `Host` for example, and escapes the quotes in it. */
+  #isEscaped(place: number): boolean {
+    let before = place - 1;
+    while (before >= place - forwardedHopLengthMax && this.#text[before] === '\\') before -= 1;
+    return (place - 1 - before) % 2 === 1;
+  }
+}
+
+/** The addresses that a header names, the nearest hop first. It ends at the first entry that names none. */
+export function* hopsOf(header: string, addressOf: (entry: string) => string | undefined): Generator<string, undefined> {
+  const entries = new EntriesFromRight(header);
+  for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
+    const address = addressOf(entry);
+    if (address === undefined) return undefined;
+    yield address;
+  }
+  return undefined;
+}
+
+/** An entry of `X-Forwarded-For`: an address, perhaps with a port. */
+export function addressOfXForwardedFor(entry: string): string | undefined {
+  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(entry)?.[1];
+  if (bracketed !== undefined) return ipv6(bracketed);
+  return canonicalAddress(entry) ?? canonicalAddress(/^([\d.]+):\d{1,5}$/u.exec(entry)?.[1] ?? '');
+}
+
+/** An entry of `Forwarded` (RFC 7239): its `for`, unless that is `unknown`, obfuscated, missing or given twice. */
+export function addressOfForwarded(entry: string): string | undefined {
+  const pair = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*(?:;|$)/uy;
+  const nodes: string[] = [];
+  while (pair.lastIndex < entry.length) {
+    const [matched, name = '', quoted, token = ''] = pair.exec(entry) ?? [];
+    if (matched === undefined) return undefined;
+    if (name.toLowerCase() === 'for') nodes.push(quoted ?? token);
+  }
+  const [node = ''] = nodes;
+  return nodes.length === 1 ? addressOfXForwardedFor(node) : undefined;
+}
+
+function ipv6(text: string): string | undefined {
+  return text.includes(':') ? canonicalAddress(text) : undefined;
+}

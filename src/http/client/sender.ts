@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+import { forwardedHopsMax } from '../../limits/addresses.ts';
+import { headerOf, type Sender } from '../exchange.ts';
+import { addressOfForwarded, addressOfXForwardedFor, hopsOf } from './forwarded-hops.ts';
+import { peerAddress } from './ip-address.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
+
+export type SenderOf = (req: IncomingMessage) => Sender;
+
+type Peer = Sender & { readonly isTrusted: boolean };
+
+/**
+ * The one place that says where a request comes from. Headers count only where the peer of the connection is a trusted
+ * proxy; `Forwarded` and `X-Forwarded-For` are then walked from the right to the first address that is none.
+ */
+export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
+  const proxies = new TrustedProxies(trustedProxies);
+  const peers = new WeakMap<Socket, Peer>();
+  const peerOf = (socket: Socket): Peer => {
+    const known = peers.get(socket);
+    if (known !== undefined) return known;
+    const address = peerAddress(socket.remoteAddress ?? '');
+    const peer = { address, isSecure: socket instanceof TLSSocket, isTrusted: proxies.has(address) };
+    peers.set(socket, peer);
+    return peer;
+  };
+  return (req) => {
+    const peer = peerOf(req.socket);
+    return peer.isTrusted ? forwarded(req, peer, proxies) : peer;
+  };
+}
+
+function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): Sender {
+  const byForwarded = headerOf(req, 'forwarded');
+  const byX = headerOf(req, 'x-forwarded-for');
+  const named = [
+    ...byForwarded === undefined ? [] : [walk(peer.address, hopsOf(byForwarded, addressOfForwarded), proxies)],
+    ...byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)],
+  ];
+  const [address = peer.address, other = address] = named;
+  // A proxy writes one of the two and may pass on what the client put into the other: where they differ neither counts.
+  return { address: address === other ? address : peer.address, isSecure: peer.isSecure || saysHttps(req) };
+}
+
+/** The first address that is no trusted proxy; where the list ends before or names none, the last hop that was reached. */
+function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): string {
+  let [address, count] = [peer, 0];
+  for (const hop of hops) {
+    count += 1;
+    if (count > forwardedHopsMax) break;
+    address = hop;
+    if (!proxies.has(hop)) break;
+  }
+  return address;
+}
+
+/** Any hop's word is enough: a client that puts it in binds nothing but a cookie of its own. */
+function saysHttps(req: IncomingMessage): boolean {
+  const byX = headerOf(req, 'x-forwarded-proto') ?? '';
+  return /(?:^|,)\s*https\s*(?:,|$)/iu.test(byX) || /(?:^|[;,])\s*proto="?https"?\s*(?:[;,]|$)/iu.test(headerOf(req, 'forwarded') ?? '');
+}

@@ -1,0 +1,72 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { readAheadBytesMax } from '../../limits/requests.ts';
+import type { Connections } from './connections.ts';
+
+type Parts = {
+  readonly server: Server;
+  readonly connections: Connections;
+  readonly socket: Socket;
+  /** What was read of the connection behind the request at which the parser stopped. */
+  readonly head: Buffer;
+  /** Runs what may throw without harm to the process. */
+  readonly guard: (socket: Socket, task: () => void) => void;
+};
+
+/**
+ * Between the end of a request at which Node's parser stopped, and the next request: once all before are answered and
+ * more has come, a new parser takes the connection over. Until then it is as idle, or as busy, as any other: it times
+ * out when idle, ends with its peer, and goes on writing.
+ */
+class Interlude {
+  readonly #parts: Parts;
+  readonly #chunks: Buffer[] = [];
+  readonly #resumeParsing: () => void;
+  #bytes = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#resumeParsing = parts.connections.pauseParsing(parts.socket);
+  }
+
+  begin(): void {
+    const { connections, socket, head, guard } = this.#parts;
+    socket.on('data', this.#read).on('end', this.#end).on('timeout', this.#timeout).on('error', ignore);
+    if (head.length > 0) this.#read(head);
+    connections.unanswered(socket)?.once('close', () => { guard(socket, () => { this.#goOn(); }); });
+  }
+
+  readonly #read = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    this.#parts.guard(this.#parts.socket, () => { this.#goOn(); });
+    if (this.#bytes >= readAheadBytesMax) this.#parts.socket.pause();
+  };
+
+  readonly #end = (): void => { this.#parts.socket.end(); };
+
+  readonly #timeout = (): void => { this.#parts.socket.destroy(); };
+
+  #goOn(): void {
+    const { server, connections, socket } = this.#parts;
+    if (this.#chunks.length === 0 || connections.unanswered(socket) !== undefined) return;
+    if (!socket.writable || socket.readableEnded) return;
+    socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
+    this.#resumeParsing();
+    // The time between two requests is over; Node would let it run on.
+    socket.setTimeout(0);
+    socket.unshift(Buffer.concat(this.#chunks));
+    server.emit('connection', socket);
+    socket.resume();
+  }
+}
+
+/** Call it within the event that hands the connection over. */
+export function resumeBehind(parts: Parts): void {
+  new Interlude(parts).begin();
+}
+
+function ignore(): void {
+  // Its close follows.
+}

@@ -1,0 +1,92 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { requestHeadersBytesMax } from '../../limits/requests.ts';
+import { endConnection } from './connection-end.ts';
+import { closeUnsent, type Connections } from './connections.ts';
+import { problem, type Problem } from '../problem.ts';
+import { problemAnswer } from '../problem-body.ts';
+import type { Edge } from '../send.ts';
+
+type Context = Pick<Edge, 'domain' | 'clock'> & {
+  readonly connections: Connections;
+  readonly drawRequestId: () => string;
+};
+
+/**
+ * Ends connections that Node cannot read on: what came is no HTTP, or came too slowly. The problem is written where the
+ * answer to that request belongs, behind all answers before it, or not at all.
+ */
+export class MalformedRequests {
+  readonly #context: Context;
+  /** Node reports each further read of a connection. */
+  readonly #reported = new WeakSet<Socket>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  answer(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (this.#reported.has(socket)) {
+      if (socket.readableEnded) socket.end();
+      return;
+    }
+    this.#reported.add(socket);
+    const { connections } = this.#context;
+    const res = connections.unanswered(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (res === undefined) this.#end(error.code, socket, connections.isWithinRequest(socket));
+    else if (res.req.complete) this.#endAfter(res, error.code, socket);
+    else this.#interrupt(res, error.code, socket);
+  }
+
+  /** Behind the last answer, unless a request has come after all: its answer would be taken for this one. */
+  #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
+    if (code === timedOut) {
+      socket.destroy();
+      return;
+    }
+    res.once('close', () => {
+      if (this.#context.connections.unanswered(socket) === undefined && socket.writable) this.#end(code, socket, false);
+      else socket.destroy();
+    });
+  }
+
+  /** Within the body of the last request: the problem is its answer, where it is its turn and has none yet. */
+  #interrupt(res: ServerResponse, code: string | undefined, socket: Socket): void {
+    if (res.socket !== socket || res.headersSent) {
+      socket.destroy();
+      return;
+    }
+    res.detachSocket(socket);
+    closeUnsent(res);
+    this.#end(code, socket, false);
+  }
+
+  #end(code: string | undefined, socket: Socket, isAnswered: boolean): void {
+    const { clock } = this.#context;
+    if (!isAnswered) socket.write(this.#bytesOf(malformedProblem(code)));
+    endConnection(socket, clock);
+  }
+
+  #bytesOf(refused: Problem): Buffer {
+    const { domain, clock, drawRequestId } = this.#context;
+    const { status, headers, bytes } = problemAnswer(refused, {
+      domain, path: '', accept: undefined, requestId: drawRequestId(), time: new Date(clock.now()).toISOString(),
+    });
+    const fields = [...headers, 'Content-Length', String(bytes.length), 'Connection', 'close'];
+    const lines = fields.flatMap((field, place) => place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : []);
+    return Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} \r\n${lines.join('')}\r\n`), bytes]);
+  }
+}
+
+const tooLargeHeaders = `path and headers together must be at most ${String(requestHeadersBytesMax)} bytes`;
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+function malformedProblem(code: string | undefined): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW': return problem('headers-too-large', tooLargeHeaders);
+    case timedOut: return problem('request-timeout', 'the request did not arrive in time');
+    default: return problem('bad-request', 'the request is not valid HTTP');
+  }
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { AllowedHosts } from '../client/allowed-hosts.ts';
+import { problem, type Problem } from '../problem.ts';
+
+/** What is wrong with the head of a request, whoever sends it. */
+export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem | undefined {
+  const malformed = malformedHead(req);
+  if (malformed !== undefined) return problem('bad-request', malformed);
+  if (!hosts.allows(req)) return problem('bad-request', 'this server does not serve the host that the request names');
+  return expectsMore(req) ? problem('expectation-failed', 'the only supported expectation is 100-continue') : undefined;
+}
+
+/**
+ * Of a header that is for one value node reads the first and drops the others without a word, where whoever passed the
+ * request on may have judged it by the last.
+ */
+function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
+  let [hosts, credentials] = [0, 0];
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
+  }
+  if (hosts > 1) return 'a request must have one Host header';
+  return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
+}
+
+/** RFC 9110, 10.1.1. Node has seen to an expectation that is met. */
+function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
+  return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
+}

@@ -1,0 +1,24 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import type { Clock } from '../../base/clock.ts';
+import { endConnection } from './connection-end.ts';
+
+export type SocketResponse = { readonly res: ServerResponse; readonly release: () => void };
+
+/**
+ * A response on the connection of a request that leaves HTTP: its end is the connection's end, unless the socket is
+ * released first. Undefined for a connection that is no socket, which is then gone.
+ */
+export function responseOn(socket: Duplex, req: IncomingMessage, clock: Clock): SocketResponse | undefined {
+  if (!(socket instanceof Socket)) {
+    socket.destroy();
+    return undefined;
+  }
+  const res = new ServerResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => { endConnection(socket, clock); });
+  return { res, release: () => { res.detachSocket(socket); } };
+}

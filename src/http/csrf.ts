@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Subject } from '../command/subject.ts';
+import { isCsrfToken, sessionCookiesOf } from '../auth/authentication/session-cookie.ts';
+import { refusal, type Answer } from './answer.ts';
+import { headerOf } from './exchange.ts';
+import { problem } from './problem.ts';
+
+export type Asked = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
+
+/**
+ * A browser sends credentials along with what other sites make it send: it says so, and is not obeyed. Writes and watches
+ * come from this server's own pages or from no page, whatever they are authenticated by (a log-in, too, is a write); a
+ * write by cookie must prove it, as not every browser tells.
+ */
+export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: Asked): Answer | undefined {
+  const writes = method !== 'GET' && method !== 'HEAD';
+  if (!writes && !isWatch) return undefined;
+  const site = headerOf(req, 'sec-fetch-site');
+  if (site === undefined ? isOfAnotherHost(req) : site !== 'same-origin' && site !== 'none') {
+    return refusal(problem('forbidden', 'cross-origin writes and watches are not allowed'));
+  }
+  if (!writes || subject.kind !== 'user' || subject.credential.kind !== 'session' || site === 'same-origin' || showsCsrfToken(req)) return undefined;
+  return refusal(problem('forbidden', 'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response'));
+}
+
+/** What browsers say that do not say `Sec-Fetch-Site`; `null` is a page without an origin, and so no page of ours. */
+function isOfAnotherHost(req: IncomingMessage): boolean {
+  const origin = headerOf(req, 'origin');
+  if (origin === undefined) return false;
+  if (!URL.canParse(origin)) return true;
+  const { protocol, host } = new URL(origin);
+  // The scheme is left out: a proxy may have ended TLS. A default port that is spelled out is none.
+  const own = `${protocol}//${req.headers.host ?? ''}`;
+  return (protocol !== 'http:' && protocol !== 'https:') || !URL.canParse(own) || new URL(own).host !== host;
+}
+
+function showsCsrfToken(req: IncomingMessage): boolean {
+  const given = headerOf(req, 'x-csrf-token');
+  const [session] = sessionCookiesOf(req.headers.cookie);
+  return given !== undefined && session !== undefined && isCsrfToken(given, session);
+}

@@ -1,0 +1,153 @@
+import type { NotAuthenticated } from '../../auth/authentication/authenticated.ts';
+import type { From } from '../../auth/authentication/authenticator.ts';
+import { userKey } from '../../auth/types/platform-types.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
+import { notFound } from '../../command/refuse.ts';
+import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import { nameProblem } from '../../resource/type/names.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+import { refusal, type Answer } from '../answer.ts';
+import { decodePasswordChange, invalidBody } from '../body/decode-request-body.ts';
+import { preconditionsOf, writeContext, type JsonMembers } from '../resources/decode-write.ts';
+import { fromOf, type Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { getItem, refuseAbsent, written, type ItemTarget, type ResourcePorts } from '../resources/item.ts';
+import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
+import { problem } from '../problem.ts';
+import { readObject } from '../body/read-object.ts';
+import type { RefusalLog } from '../refusal-log.ts';
+
+/** Counts towards the same bounds as a log-in, whatever comes of it. */
+export type VerifyPassword = (
+  username: string, password: string, from: From,
+) => Promise<{ readonly ok: true } | NotAuthenticated>;
+
+export type AccountRoutesDependencies = ResourcePorts & {
+  readonly domain: string;
+  readonly registry: TypeRegistry;
+  readonly verifyPassword: VerifyPassword;
+  readonly refusals: Pick<RefusalLog, 'logInFailed'>;
+};
+
+/** One's own User: `-` is the caller, and no other name is served (decision 6.9). Who has no User object has nothing here. */
+export function accountRoutes({ domain, registry, verifyPassword, refusals, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
+  const path = `/apis/uc.api.${domain}/${platformApiVersion}/users/-`;
+  const own = (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
+    const served = platformType(registry, userKey);
+    if (!served.ok) return served.answer;
+    const { subject } = exchange;
+    if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have an account'));
+    const { type } = served;
+    return nameProblem(subject.name) === undefined ? serve(exchange, { type, name: subject.name }) : refusal(problem('not-found', notFound(type, subject.name)));
+  };
+  return [
+    { method: 'GET', path, route: own((exchange, target) => getItem(exchange, target, ports)) },
+    { method: 'PUT', path, route: own(async (exchange, target) => refuseConfined(exchange) ?? putAccount(exchange, target, { ports, passwordPath: `${path}/password` })) },
+    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword, refusals })) },
+  ];
+}
+
+type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
+
+/** The names people go by. All else may stand in the body as it is, for an answer is sent back changed. */
+async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
+  const absent = await refuseAbsent(exchange, target, ports);
+  if (absent !== undefined) return absent;
+  const body = await readObject(exchange);
+  if (!body.ok) return body.answer;
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const stored = ports.reader.get(target.type.key, target.name);
+  if (stored === undefined) return refusal(problem('not-found', notFound(target.type, target.name)));
+  const violations = changesRefused(body.value, storedObject(stored.bytes), passwordPath);
+  const command: Command = { type: 'patch', name: target.name, patch: { kind: 'merge', document: accountPatch(body.value) }, part: 'main', preconditions: preconditionsOf(exchange) };
+  const outcome = await ports.execute(target.type, command, { ...context.value, isOwn: true, dryRun: context.value.dryRun || violations.length > 0 });
+  return violations.length === 0 ? written(outcome, target) : refusedChanges(outcome, target, violations);
+}
+
+/** What the write door refuses for another reason comes first: what differs may only be what has changed meanwhile. */
+function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
+  if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
+  const more = !outcome.ok && 'violations' in outcome.rejection ? outcome.rejection.violations : [];
+  return refusal({ ...invalidBody(`${target.type.kind} "${target.name}"`, [...violations, ...more]), about: { kind: target.type.kind, name: target.name } });
+}
+
+const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+
+const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
+
+/** What the body would change beyond its owner's rights, compared with what is stored; what it leaves out stays. */
+function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject, passwordPath: string): readonly Violation[] {
+  const violations = administered.filter((member) => differs(isMembers(metadata) ? metadata[member] : undefined, current.metadata[member]))
+    .map((member) => ({ pointer: `/metadata/${member}`, detail: unchangeable }));
+  if (spec === undefined) return [...violations, { pointer: '/spec', detail: 'is required' }];
+  if (!isMembers(spec)) return violations;
+  if (spec['password'] !== undefined) violations.push({ pointer: '/spec/password', detail: `must be changed at ${passwordPath}, with the current password` });
+  const isDisabled = isMembers(current['spec']) && current['spec']['disabled'] === true;
+  if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled) violations.push({ pointer: '/spec/disabled', detail: unchangeable });
+  return violations;
+}
+
+/** Null counts as left out, and nothing stored as empty. */
+function differs(given: unknown, stored: unknown): boolean {
+  if (given === undefined || given === null || deepEqual(given, stored)) return false;
+  return stored !== undefined || typeof given !== 'object' || Object.keys(given).length > 0;
+}
+
+/** A merge patch, so that what an administrator changes at the same time stays. */
+function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers): JsonMembers {
+  return {
+    ...rest,
+    ...(metadata === undefined ? {} : { metadata: without(metadata, administered) }),
+    ...(spec === undefined ? {} : { spec: isMembers(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec }),
+  };
+}
+
+function without<T>(value: T, left: readonly string[]): T {
+  if (!isMembers(value)) return value;
+  const kept = { ...value };
+  for (const member of left) Reflect.deleteProperty(kept, member);
+  return kept;
+}
+
+type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
+
+/** Written by the platform: what the caller showed, the current password, is more than any role. The cause names the caller. */
+async function putPassword(exchange: Exchange, target: ItemTarget, { ports, verifyPassword, refusals }: Rekeying): Promise<Answer> {
+  const { type, name } = target;
+  const stored = ports.reader.get(type.key, name);
+  if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
+  const body = await readObject(exchange);
+  if (!body.ok) return body.answer;
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const change = decodePasswordChange(body.value);
+  if (!change.ok) return refusal(change.problem);
+  const verified = await verifyPassword(name, change.value.currentPassword, fromOf(exchange));
+  if (!verified.ok) {
+    const { requestId, sender: { address } } = exchange;
+    if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
+    return refusedPassword(verified);
+  }
+  // Of the user as they were when the password was right: another one set meanwhile is not overwritten.
+  const { metadata: { uid } } = storedObject(stored.bytes);
+  const document = { metadata: { uid, resourceVersion: stored.position.toString() }, spec: { password: change.value.password } };
+  const asPlatform: WriteContext = { ...context.value, subject: { kind: 'platform', part: 'account' }, chargedTo: exchange.subject, isOwn: true };
+  return passwordAnswer(await ports.execute(type, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: preconditionsOf(exchange) }, asPlatform), target);
+}
+
+function refusedPassword(refused: NotAuthenticated): Answer {
+  if (refused.reason === 'unauthorized') return refusal(invalidBody('the password change', [{ pointer: '/currentPassword', detail: 'is wrong' }]));
+  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+/** A rule of the User's that the new password breaks is told by the place it had in this body. */
+function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
+  if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
+  const violations = outcome.rejection.violations.map((violation) => (violation.pointer === '/spec/password' ? { ...violation, pointer: '/password' } : violation));
+  return refusal(invalidBody('the password change', violations));
+}

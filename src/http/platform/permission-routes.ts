@@ -1,0 +1,185 @@
+import type { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
+import { subjectNamed } from '../../auth/authorization/named-subject.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
+import { roleBindingKey, roleKey, userKey } from '../../auth/types/platform-types.ts';
+import { replaceBindings } from '../../auth/authorization/user-bindings.ts';
+import type { Role } from '../../access/role.ts';
+import type { Clock } from '../../base/clock.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import type { Execute } from '../../write/execute.ts';
+import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
+import { decodeRoleAssignment, invalidBody } from '../body/decode-request-body.ts';
+import { writeContext } from '../resources/decode-write.ts';
+import type { Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { platformApiVersion, platformType } from './platform-type.ts';
+import { problem, problemOf } from '../problem.ts';
+import { readObject } from '../body/read-object.ts';
+
+export type PermissionRoutesDependencies = {
+  readonly domain: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly registry: TypeRegistry;
+  readonly reader: ObjectReader;
+  readonly execute: Execute;
+  readonly permissions: PermissionReader;
+  /** Asked before a user or role is said not to be there: another node may have made it a moment ago. */
+  readonly elsewhere: Pick<Elsewhere, 'hasNewsOf'>;
+};
+
+/** What a front end asks to know who may do what, and to change it (decision 6.10). */
+export function permissionRoutes(dependencies: PermissionRoutesDependencies): readonly PlatformRoute[] {
+  const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
+  const routes = new PermissionRoutes(dependencies);
+  return [
+    { method: 'GET', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.show(exchange, name) },
+    { method: 'POST', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.replace(exchange, name) },
+    { method: 'GET', path: `${root}/roletemplates`, route: () => routes.templates() },
+  ];
+}
+
+class PermissionRoutes {
+  readonly #dependencies: PermissionRoutesDependencies;
+  /** By user, the last replacement of their bindings: each plans with what the one before has left. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(dependencies: PermissionRoutesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async show(exchange: Exchange, name: string): Promise<Answer> {
+    const roles = platformType(this.#dependencies.registry, roleKey);
+    if (!roles.ok) return roles.answer;
+    const subject = name === '-' ? exchange.subject : await this.#lookedUp(name);
+    return subject === undefined ? unknownUser(name) : this.#permissionsOf(subject, roles.type);
+  }
+
+  async replace(exchange: Exchange, given: string): Promise<Answer> {
+    const { registry, reader, execute, permissions, clock } = this.#dependencies;
+    const roles = platformType(registry, roleKey);
+    if (!roles.ok) return roles.answer;
+    const bindings = platformType(registry, roleBindingKey);
+    if (!bindings.ok) return bindings.answer;
+    const name = given === '-' ? actorOf(exchange.subject) : given;
+    // Whom an identity provider vouches for is known by being given a first role.
+    if (await this.#lookedUp(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
+    const body = await readObject(exchange);
+    if (!body.ok) return body.answer;
+    const context = writeContext(exchange);
+    if (!context.ok) return refusal(context.problem);
+    const assignment = decodeRoleAssignment(body.value);
+    if (!assignment.ok) return refusal(assignment.problem);
+    const wanted = assignment.value.roles;
+    await this.#learn(wanted);
+    const violations = unassignable(wanted, permissions);
+    if (violations.length > 0) return refusal(invalidBody('the assignment', violations));
+    const ports = { reader, execute, type: bindings.type, clock };
+    const replace = { ports, context: context.value };
+    const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, replace));
+    if (!replaced.ok) return refusal(problemOf(replaced.rejection, { kind: bindings.type.kind, name }));
+    return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
+  }
+
+  /** By module for people to choose from; those of no module last. */
+  templates(): Answer {
+    const roles = platformType(this.#dependencies.registry, roleKey);
+    if (!roles.ok) return roles.answer;
+    const { type } = roles;
+    const templates = [...this.#dependencies.permissions.roles()].filter(({ isTemplate, isHidden }) => isTemplate && !isHidden).sort(byTitle);
+    const modules = [...new Set(templates.map(moduleOf))].sort(byModule);
+    return bytesAnswer(listOf(modules.map((module) => {
+      const members = templates.filter((role) => moduleOf(role) === module).map(({ name }) => name);
+      return joined([`{"module":${JSON.stringify(module)},"templates":`, this.#objects(members, type), '}']);
+    })));
+  }
+
+  async #inTurn<T>(user: string, task: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(user) ?? Promise.resolve()).then(task);
+    const settled = mine.then(() => undefined, () => undefined);
+    this.#turns.set(user, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(user) === settled) this.#turns.delete(user);
+    }
+  }
+
+  #permissionsOf(subject: Subject, type: ResourceType): Answer {
+    const { permissions } = this.#dependencies;
+    const rights = permissions.rightsOf(subject);
+    const held = [...rights.roles].sort().map((name) => permissions.role(name)).filter((role) => role !== undefined);
+    const uiPermissions = rights.isSuperAdministrator ? ['*'] : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
+    const bound = subject.kind === 'user' ? permissions.bound(subject.name) : [];
+    return bytesAnswer(joined([
+      '{"roles":', this.#objects(bound, type),
+      ',"permissions":', this.#objects(held.filter(({ isHidden }) => !isHidden).map(({ name }) => name), type),
+      `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
+    ]));
+  }
+
+  /** As stored, without parsing. What is bound and not there, or is going away, is not shown. */
+  #objects(names: readonly string[], type: ResourceType): Buffer {
+    const { permissions, reader } = this.#dependencies;
+    return listOf(names.filter((name) => permissions.role(name) !== undefined).map((name) => reader.get(type.key, name)?.bytes).filter((bytes) => bytes !== undefined));
+  }
+
+  async #lookedUp(name: string): Promise<Subject | undefined> {
+    const known = this.#known(name);
+    return known === undefined && await this.#dependencies.elsewhere.hasNewsOf(userKey, name) ? this.#known(name) : known;
+  }
+
+  /** The first role that is nowhere ends it: the assignment is refused then in any case. */
+  async #learn(roles: readonly string[]): Promise<void> {
+    const { permissions, elsewhere } = this.#dependencies;
+    for (const role of roles) {
+      if (permissions.role(role) === undefined && !await elsewhere.hasNewsOf(roleKey, role)) return;
+    }
+  }
+
+  #known(name: string): Subject | undefined {
+    const { permissions } = this.#dependencies;
+    const isKnown = permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.bound(name).length > 0);
+    return isKnown ? subjectNamed(permissions, name) : undefined;
+  }
+}
+
+/** No User is called so: names hold no colon. */
+const oidcPrefix = 'oidc:';
+
+function unknownUser(name: string): Answer {
+  return refusal(problem('not-found', `users "${name}" not found`));
+}
+
+function unassignable(roles: readonly string[], permissions: PermissionReader): readonly Violation[] {
+  return roles.flatMap((role, place) => {
+    const detail = permissions.role(role) === undefined ? `there is no role named ${JSON.stringify(role)}` : roles.indexOf(role) < place ? 'is a duplicate' : undefined;
+    return detail === undefined ? [] : [{ pointer: `/roles/${String(place)}`, detail }];
+  });
+}
+
+function moduleOf({ module }: Role): string {
+  return module ?? '';
+}
+
+function byTitle(left: Role, right: Role): number {
+  return compared(left.displayName ?? left.name, right.displayName ?? right.name) || compared(left.name, right.name);
+}
+
+function byModule(left: string, right: string): number {
+  return left === '' || right === '' ? Number(left === '') - Number(right === '') : compared(left, right);
+}
+
+function compared(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+function listOf(elements: readonly Uint8Array[]): Buffer {
+  return joined(['[', ...elements.flatMap((element, place) => (place === 0 ? [element] : [',', element])), ']']);
+}
+
+function joined(parts: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}

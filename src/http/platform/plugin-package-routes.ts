@@ -1,0 +1,131 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Cause } from '../../command/event.ts';
+import type { Rejection } from '../../command/rejection.ts';
+import type { Subject } from '../../command/subject.ts';
+import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { etagOf } from '../resources/conditional-requests.ts';
+import { writeContext } from '../resources/decode-write.ts';
+import type { Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { platformApiVersion } from './platform-type.ts';
+import { problem, problemOf, type Problem } from '../problem.ts';
+import { readUpload } from '../body/read-upload.ts';
+import { uploadsMax } from '../plugin-routes/route-limits.ts';
+
+export type Installed =
+  | { readonly ok: true; readonly name: string; readonly plugin: { readonly bytes: Uint8Array; readonly revision: number } }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+/** Takes packages in; `cause` and `subject` are the caller's. */
+export type PluginInstaller = {
+  install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
+  upgrade(name: string, archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
+};
+
+export type PluginPackageRoutesDependencies = {
+  readonly domain: string;
+  readonly installer: PluginInstaller;
+  readonly archiveBytesMax: number;
+  /** Archives taken in at once, once they have arrived whole. */
+  readonly installsMax: number;
+  readonly clock: Clock;
+  /** Undefined once plugins can be installed; before, why not yet. */
+  readonly unready: () => string | undefined;
+  /** Why an archive of so many bytes and what is in it do not fit on the disk. */
+  readonly noRoom: (archiveBytes: number) => Problem | undefined;
+};
+
+/**
+ * Packages of plugins (decision 9.3): a file in the field `file`. Installing is granted by the path, upgrading as
+ * `plugins/upgrade`; both let in code that may do whatever the server may.
+ */
+export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
+  const { domain, installer } = dependencies;
+  const path = `/apis/api.console.${domain}/${platformApiVersion}/plugins`;
+  const location = (name: string): string => `/apis/plugin.${domain}/${platformApiVersion}/plugins/${name}`;
+  const uploads = new Uploads(dependencies);
+  return [
+    {
+      method: 'POST', path: `${path}/install`,
+      route: async (_params, exchange) => uploads.take(exchange, async (archive, request) => installer.install(archive, request), ({ name }) => ({ status: 201, headers: ['Location', location(name)] })),
+    },
+    {
+      method: 'POST', path: `${path}/{name}/upgrade`,
+      route: async ({ name = '' }, exchange) => uploads.take(exchange, async (archive, request) => installer.upgrade(name, archive, request), () => ({ status: 200, headers: [] })),
+    },
+  ];
+}
+
+type Use = (archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }) => Promise<Installed>;
+
+type ToAnswer = (installed: Extract<Installed, { ok: true }>) => { readonly status: number; readonly headers: readonly string[] };
+
+class Uploads {
+  readonly #dependencies: PluginPackageRoutesDependencies;
+  /** Two bounds: what only arrives, and be it slowly, keeps nothing from being taken in. */
+  readonly #arriving: Places;
+  readonly #installing: Places;
+
+  constructor(dependencies: PluginPackageRoutesDependencies) {
+    this.#dependencies = dependencies;
+    this.#arriving = new Places(uploadsMax, 'arriving');
+    this.#installing = new Places(dependencies.installsMax, 'being uploaded');
+  }
+
+  async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
+    const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
+    const context = writeContext(exchange);
+    if (!context.ok) return refusal(context.problem);
+    if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'));
+    const waits = unready();
+    if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
+    // Before megabytes are sent for nothing.
+    if (this.#installing.areTaken) return this.#installing.refusal();
+    const short = noRoom(0);
+    if (short !== undefined) return refusal(short);
+    const body = await this.#arriving.within(async () => readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }));
+    if (body === undefined) return this.#arriving.refusal();
+    if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
+    const installed = await this.#installing.within(async (): Promise<Installed | Problem> =>
+      noRoom(body.value.length) ?? use(body.value, context.value));
+    if (installed === undefined) return this.#installing.refusal();
+    return 'ok' in installed ? answered(installed, answer) : refusal(installed);
+  }
+}
+
+function answered(installed: Installed, answer: ToAnswer): Answer {
+  if (!installed.ok) return refusal(problemOf(installed.rejection, { kind: 'Plugin' }));
+  const { status, headers } = answer(installed);
+  return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
+}
+
+/** So many at a time, and no waiting. */
+class Places {
+  readonly #max: number;
+  readonly #doing: string;
+  #taken = 0;
+
+  constructor(max: number, doing: string) {
+    this.#max = max;
+    this.#doing = doing;
+  }
+
+  get areTaken(): boolean {
+    return this.#taken >= this.#max;
+  }
+
+  refusal(): Answer {
+    return refusal(problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, { retryAfterSeconds: 2 }));
+  }
+
+  /** undefined: there is no place. */
+  async within<T>(step: () => Promise<T>): Promise<T | undefined> {
+    if (this.areTaken) return undefined;
+    this.#taken += 1;
+    try {
+      return await step();
+    } finally {
+      this.#taken -= 1;
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { Rule } from '../../access/rule.ts';
+import { subjectNamed } from '../../auth/authorization/named-subject.ts';
+import type { Authorize } from '../../auth/authorization/authorize.ts';
+import type { ApiRequest, Grant, PermissionReader } from '../../read/permission-reader.ts';
+import { deepEqual } from '../../base/json.ts';
+import { actorOf, visitor, type Subject } from '../../command/subject.ts';
+import { reviewedRolesShownMax } from '../../limits/access.ts';
+import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import { requestTo, resourceRequest } from '../../resource/query/request-path.ts';
+import { jsonAnswer, refusal, type Answer } from '../answer.ts';
+import type { Decoded } from '../resources/decode-list-query.ts';
+import { decodeAccessReview, decodeOwnAccessReview, type ResourceAttributes, type ReviewedAttributes } from '../body/decode-request-body.ts';
+import type { JsonMembers } from '../resources/decode-write.ts';
+import type { Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { problem } from '../problem.ts';
+import { readObject } from '../body/read-object.ts';
+
+export type ReviewRoutesDependencies = {
+  readonly registry: TypeRegistry;
+  readonly permissions: PermissionReader;
+  /** What requests are judged by. */
+  readonly authorize: Authorize;
+};
+
+type Review = { readonly plural: string; readonly apiVersion: string; readonly kind: string };
+type Status = Readonly<Record<string, unknown>>;
+
+const authorization = 'authorization.k8s.io/v1';
+const ownAccess: Review = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews' };
+const othersAccess: Review = { apiVersion: authorization, kind: 'SubjectAccessReview', plural: 'subjectaccessreviews' };
+const ownRules: Review = { apiVersion: authorization, kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews' };
+const ownIdentity: Review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews' };
+
+/** Kubernetes' questions about rights, answered by what requests themselves are judged by (decision 6.11). Nothing is stored. */
+export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
+  const reviewer = new Reviewer(dependencies);
+  const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute =>
+    ({ method: 'POST', path: `/apis/${review.apiVersion}/${review.plural}`, route: async (_params, exchange) => reviewed(exchange, review, answer) });
+  return [
+    route(ownAccess, (body, subject) => {
+      const asked = decodeOwnAccessReview(body);
+      return asked.ok ? { ok: true, value: reviewer.access(subject, asked.value) } : asked;
+    }),
+    route(othersAccess, (body) => {
+      const asked = decodeAccessReview(body);
+      return asked.ok ? { ok: true, value: reviewer.accessOf(asked.value.user, asked.value.attributes) } : asked;
+    }),
+    route(ownRules, (_body, subject) => ({ ok: true, value: reviewer.rules(subject) })),
+    route(ownIdentity, (_body, subject) => ({ ok: true, value: reviewer.identity(subject) })),
+  ];
+}
+
+async function reviewed(exchange: Exchange, { apiVersion, kind }: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): Promise<Answer> {
+  const body = await readObject(exchange);
+  if (!body.ok) return body.answer;
+  const { spec } = body.value;
+  for (const [member, expected] of [['apiVersion', apiVersion], ['kind', kind]] as const) {
+    const given = body.value[member] ?? '';
+    if (given !== '' && given !== expected) return refusal(problem('bad-request', `the body's ${member} must be ${JSON.stringify(expected)} here`));
+  }
+  const status = answer(body.value, exchange.subject);
+  if (!status.ok) return refusal(status.problem);
+  return jsonAnswer({ kind, apiVersion, metadata: { creationTimestamp: null }, ...(spec === undefined ? {} : { spec }), status: status.value }, 201);
+}
+
+class Reviewer {
+  readonly #dependencies: ReviewRoutesDependencies;
+
+  constructor(dependencies: ReviewRoutesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  access(subject: Subject, asked: ReviewedAttributes): Status {
+    const { authorize } = this.#dependencies;
+    const access = authorize(subject, this.#request(asked));
+    if (!access.allowed) return { allowed: false, reason: access.idle ?? this.#refusal(subject) };
+    const { grant } = access;
+    if (grant === undefined) return { allowed: true, reason: 'allowed without a rule' };
+    return { allowed: true, reason: this.#explained(grant), grant: { role: grant.role, rule: shownRule(grant.rule) } };
+  }
+
+  /** Of a disabled user nobody will ever ask, so nothing is allowed, whatever is bound. */
+  accessOf(name: string, asked: ReviewedAttributes): Status {
+    const { permissions } = this.#dependencies;
+    if (name === actorOf(visitor)) return this.access(visitor, asked);
+    if (permissions.user(name)?.isDisabled === true) return { allowed: false, reason: `the user ${JSON.stringify(name)} is disabled` };
+    return this.access(subjectNamed(permissions, name), asked);
+  }
+
+  rules(subject: Subject): Status {
+    const rights = this.#dependencies.permissions.rightsOf(subject);
+    const rules = rights.isSuperAdministrator ? everything : rights.rules();
+    return {
+      resourceRules: rules.filter(({ kind }) => kind === 'resource').map(shownRule),
+      nonResourceRules: rules.filter(({ kind }) => kind === 'non-resource').map(shownRule),
+      incomplete: false,
+    };
+  }
+
+  identity(subject: Subject): Status {
+    const name = actorOf(subject);
+    const uid = this.#dependencies.permissions.user(name)?.uid;
+    const groups = [subject.kind === 'visitor' ? 'system:unauthenticated' : 'system:authenticated'];
+    return { userInfo: { username: name, ...(uid === undefined ? {} : { uid }), groups } };
+  }
+
+  #request(asked: ReviewedAttributes): ApiRequest {
+    if ('nonResourceAttributes' in asked) return requestTo(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
+    const { verb, group = '', resource, name = '', subresource = '' } = asked.resourceAttributes;
+    const named = name === '' ? {} : { name };
+    return resourceRequest(verb, { group, version: this.#versionOf(asked.resourceAttributes), resource, ...named, ...(subresource === '' ? {} : { subresource }) });
+  }
+
+  /** No rule speaks of versions, but the plugin of a type is found by its path. */
+  #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
+    if (version !== '' && version !== '*') return version;
+    return this.#dependencies.registry.all().find(({ type }) => type.group === group && type.plural === resource)?.type.version ?? '*';
+  }
+
+  #explained({ role, rule }: Grant): string {
+    const rules = this.#dependencies.permissions.role(role)?.rules ?? [];
+    const place = rules.findIndex((each) => each === rule || deepEqual(each, rule));
+    return `allowed by ${place === -1 ? 'a rule' : `rule ${String(place + 1)}`} of role ${JSON.stringify(role)}: ${JSON.stringify(shownRule(rule))}`;
+  }
+
+  #refusal(subject: Subject): string {
+    const { permissions } = this.#dependencies;
+    if (!permissions.isReady()) return 'the permission tables are not ready';
+    const roles = [...permissions.rightsOf(subject).roles].sort();
+    if (roles.length === 0) return 'the subject has no roles';
+    const more = roles.length - reviewedRolesShownMax;
+    return `no rule of the roles ${roles.slice(0, reviewedRolesShownMax).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''} allows it`;
+  }
+}
+
+/** A super administrator's, whatever the Role object says. */
+const everything: readonly Rule[] = [
+  { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
+  { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },
+];
+
+/** As Kubernetes writes it; a member that is undefined is not written. */
+function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
+  return members;
+}

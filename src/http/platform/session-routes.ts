@@ -1,0 +1,164 @@
+
+import { wrongPair, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
+import type { Authenticator } from '../../auth/authentication/authenticator.ts';
+import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
+import { clearedCookie, cookieOf, csrfTokenOf } from '../../auth/authentication/session-cookie.ts';
+import { loggedIn } from '../../auth/authentication/credential-validity.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import type { Execute } from '../../write/execute.ts';
+import { passwordLengthMax, sessionLifetimeMs, sessionsPerUserMax } from '../../limits/access.ts';
+import { nameLengthMax } from '../../limits/objects.ts';
+import { userAgentLengthMax } from '../../limits/requests.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+import { jsonAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { fromOf, headerOf, type Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { logInChallenge, problem, problemOf } from '../problem.ts';
+import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
+import type { RefusalLog } from '../refusal-log.ts';
+
+export type SessionRoutesDependencies = {
+  readonly authenticator: Pick<Authenticator, 'verifyPassword' | 'isValid'>;
+  readonly permissions: Pick<PermissionReader, 'session' | 'sessionsOf'>;
+  readonly reader: Pick<ObjectReader, 'get'>;
+  readonly execute: Execute;
+  /** The type Session. */
+  readonly sessions: ResourceType;
+  readonly clock: Clock;
+  readonly refusals: Pick<RefusalLog, 'logInFailed'>;
+};
+
+const platform: Subject = { kind: 'platform', part: 'login' };
+
+/** Logging in and out with a cookie (decision 7.4). Both are writes, so no other site's page can do either. */
+export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
+  return [
+    { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
+    { method: 'POST', path: '/logout', route: async (_params, exchange) => logOut(exchange, dependencies) },
+  ];
+}
+
+async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
+  const credentials = await readCredentials(exchange);
+  if (!credentials.ok) return credentials.answer;
+  const { username, password } = credentials;
+  const verified = await dependencies.authenticator.verifyPassword(username, password, fromOf(exchange));
+  if (!verified.ok) {
+    const { requestId, sender: { address } } = exchange;
+    if (verified.reason !== 'unavailable') dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
+    return notLoggedIn(verified);
+  }
+  // They may have changed while the hash was made.
+  if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
+  const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));
+  if (!outcome.ok) return refusal(problemOf(outcome.rejection));
+  await endOldest(verified.user.name, exchange, dependencies);
+  const text = tokenOf(outcome);
+  const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
+  return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
+}
+
+/**
+ * What is too many of a user's sessions once another has begun. Two log-ins at once both look at all that there are then and
+ * end the same ones; between nodes a few more may stay until the next log-in.
+ */
+async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
+  const { permissions, reader, sessions, execute } = dependencies;
+  const names = permissions.sessionsOf(user);
+  if (names.length <= sessionsPerUserMax) return;
+  // Nothing but its end changes a session, so those begun first are of the lowest positions.
+  const begun = names.flatMap((name) => {
+    const stored = reader.get(sessions.key, name);
+    return stored === undefined ? [] : [{ name, stored }];
+  });
+  begun.sort((one, other) => Number(one.stored.position - other.stored.position));
+  const context: WriteContext = { ...contextOf(exchange, 'delete', platform), admitted: 'whole' };
+  for (const { name, stored } of begun.slice(0, Math.max(0, begun.length - sessionsPerUserMax))) {
+    const { metadata: { uid } } = storedObject(stored.bytes);
+    await execute(sessions, { type: 'delete', name, preconditions: { uid } }, context);
+  }
+}
+
+function notLoggedIn(refused: NotAuthenticated): Answer {
+  if (refused.reason === 'unauthorized') return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
+  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
+}
+
+/** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */
+function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
+  const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }), ...(timesDisabled === undefined ? {} : { timesDisabled }) };
+  return { type: 'create', object: { apiVersion: sessions.apiVersion, kind: sessions.kind, metadata: { generateName: 'session-' }, spec: { user: name }, status } };
+}
+
+/** Of the very session that was shown. Somebody else may have ended it meanwhile, which is what was asked for. */
+async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
+  const { subject, sender: { isSecure } } = exchange;
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'the request has no session cookie'));
+  const { uid } = subject.credential;
+  const session = permissions.session(uid);
+  if (session !== undefined) {
+    const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete', subject));
+    if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
+  }
+  return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
+}
+
+function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
+  return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version';
+}
+
+/** The platform writes sessions; from where it was asked to is told all the same. */
+function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
+  const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
+  return {
+    subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform', chargedTo, isOwn: true,
+    cause: {
+      actor: actorOf(platform), verb, requestId,
+      ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }),
+    },
+  };
+}
+
+function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
+  const status = storedObject(outcome.bytes)['status'];
+  if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
+  throw new Error('invariant broken: a session was created without a token');
+}
+
+type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };
+
+const form = 'application/x-www-form-urlencoded';
+
+async function readCredentials(exchange: Exchange): Promise<Credentials> {
+  const media = mediaTypeOf(exchange.req, ['application/json', form]);
+  if (!media.ok) return { ok: false, answer: refusal(media.problem) };
+  const body = await readBody(exchange);
+  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
+  const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
+  if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
+  const { value } = decoded;
+  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return bounded(value['username'], value['password']);
+  return { ok: false, answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')) };
+}
+
+/** What is longer is nobody's, and would be held in memory until its turn to be hashed. */
+function bounded(username: string, password: string): Credentials {
+  if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2) return { ok: true, username, password };
+  const detail = `a username has at most ${String(nameLengthMax)} characters and a password at most ${String(passwordLengthMax)}`;
+  return { ok: false, answer: refusal(problem('bad-request', detail)) };
+}
+
+/** A member given twice is none: which of the two was meant is not guessed. */
+function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
+  const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
+  const once = (name: string): string | undefined => {
+    const [value, ...more] = members.getAll(name);
+    return more.length === 0 ? value : undefined;
+  };
+  return { username: once('username'), password: once('password') };
+}

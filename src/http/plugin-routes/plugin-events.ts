@@ -1,0 +1,190 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+
+import type { Clock } from '../../base/clock.ts';
+import { watchKeepAliveMs } from '../../limits/watches.ts';
+import { Frames } from '../../watch/frames.ts';
+import type { Finish, Outbox } from '../../watch/outbox.ts';
+import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
+import {
+  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding,
+} from './plugin-streams.ts';
+import { thrownMessage } from '../thrown.ts';
+import { StreamConnection } from '../watch/watch-stream.ts';
+
+const keepAlive = Buffer.from(':\n\n');
+
+export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
+  readonly res: ServerResponse;
+  /** By what its client's share is counted. */
+  readonly account: string;
+  readonly iterator: AsyncIterator<unknown>;
+  readonly clock: Clock;
+  readonly streams: OpenStreams;
+  /** Called once it is over, whoever ended it. */
+  readonly onOver: () => void;
+  /** The plugin's mistake that ended it. */
+  readonly onFailed: (problem: string, error?: unknown) => void;
+};
+
+type Taken = { readonly kind: 'next'; readonly result: unknown } | { readonly kind: 'threw'; readonly error: unknown } | { readonly kind: 'over' };
+
+/**
+ * A plugin's server-sent events on one answer whose head is sent. The next event is asked for once the connection has taken
+ * the last, so what a reader leaves unread is never more than one event and what the connection holds.
+ */
+export class EventStream implements OpenStream {
+  readonly transport = 'sse';
+  readonly mount: OpenStream['mount'];
+  readonly subject: OpenStream['subject'];
+  readonly request: OpenStream['request'];
+  readonly #parts: EventStreamParts;
+  /** Events that the connection has not taken. */
+  readonly #outbox: Outbox;
+  #isOver = false;
+  /** Whether the plugin knows, and nobody counts it any more. */
+  #hasLeft = false;
+  /** Ends the wait for the plugin's next event. */
+  #interrupt: () => void = () => undefined;
+  #wroteAt: number;
+  /** Since when the reader has left unread what it was sent. */
+  #unreadSince: number | undefined;
+
+  /** Opens it: it must have been admitted in this turn. */
+  constructor(parts: EventStreamParts) {
+    this.mount = parts.mount;
+    this.subject = parts.subject;
+    this.request = parts.request;
+    this.#parts = parts;
+    this.#wroteAt = parts.clock.monotonic();
+    const { res, account, streams } = parts;
+    const onOverflow = (): void => { this.end(crowdedOut); };
+    this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
+    streams.add(this);
+    // A connection that is reset while it is written to says so by its close.
+    res.on('error', () => undefined).once('close', () => {
+      this.#stop('dropped', () => { this.#outbox.gone(); });
+    });
+    void this.#run();
+  }
+
+  beat(now: number): void {
+    if (this.#unreadSince !== undefined && now - this.#unreadSince >= pluginStreamUnreadMs) {
+      this.end({ reason: 'too-slow', detail: 'the client does not read' });
+    } else if (this.#outbox.unreadBytes === 0 && now - this.#wroteAt > watchKeepAliveMs - streamBeatMs) {
+      this.#outbox.push(new Frames(keepAlive));
+      this.#wroteAt = now;
+    }
+  }
+
+  /** Cleanly: only whole events were sent, and a browser asks again after the last one's id. */
+  end({ reason }: StreamEnding): void {
+    if (this.#isOver) return;
+    const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
+    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.res.end(); } }); });
+  }
+
+  hold(): void {
+    this.#outbox.hold();
+  }
+
+  judge(isAllowed: boolean): void {
+    this.#outbox.judge(isAllowed);
+    if (!isAllowed) this.end(rightsLost);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, res, onFailed } = this.#parts;
+    for (;;) {
+      const taken = await this.#take();
+      if (taken.kind === 'over' || this.#isOver) return;
+      const frame = taken.kind === 'threw' ? { problem: 'its events ended with an error' } : frameOf(taken.result);
+      if (frame === 'done') break;
+      if ('problem' in frame) {
+        onFailed(frame.problem, taken.kind === 'threw' ? taken.error : undefined);
+        break;
+      }
+      this.#wroteAt = clock.monotonic();
+      this.#outbox.push(new Frames(frame.bytes));
+      if (this.#outbox.unreadBytes >= res.writableHighWaterMark) await this.#drained();
+    }
+    this.end({ reason: 'done', detail: 'the events have ended' });
+  }
+
+  async #drained(): Promise<void> {
+    this.#unreadSince = this.#parts.clock.monotonic();
+    await this.#outbox.drained();
+    this.#unreadSince = undefined;
+    // A reader as fast as the plugin would otherwise keep everybody else waiting.
+    await setImmediate();
+  }
+
+  /** The iterator is foreign code: it may throw, reject, never settle, or settle after the end. */
+  async #take(): Promise<Taken> {
+    if (this.#isOver) return { kind: 'over' };
+    const { iterator } = this.#parts;
+    return new Promise((resolve) => {
+      this.#interrupt = () => { resolve({ kind: 'over' }); };
+      Promise.resolve().then(async () => iterator.next()).then((result: unknown) => { resolve({ kind: 'next', result }); }, (error: unknown) => { resolve({ kind: 'threw', error }); });
+    });
+  }
+
+  /** Nothing is sent that is not yet in the queue. */
+  #stop(rest: Finish['rest'], finish: () => void): void {
+    this.#isOver = true;
+    this.#outbox.stop(rest, () => {
+      this.#leave();
+      finish();
+    });
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const { iterator, streams, onOver } = this.#parts;
+    streams.delete(this);
+    this.#interrupt();
+    onOver();
+    abandon(iterator);
+  }
+}
+
+/** Nobody asks it any more. An iterator that has ended takes that without a word. */
+export function abandon(iterator: AsyncIterator<unknown>): void {
+  Promise.resolve().then(async () => iterator.return?.()).catch(() => undefined);
+}
+
+type Frame = { readonly bytes: Buffer } | { readonly problem: string };
+
+function frameOf(result: unknown): Frame | 'done' {
+  try {
+    if (!isObject(result)) return { problem: 'its iterator returned no result' };
+    const { done, value }: { done?: unknown; value?: unknown } = result;
+    if (done === true) return 'done';
+    if (!isObject(value)) return { problem: 'it yielded a value that is not an event' };
+    const text = eventText(value);
+    if (typeof text !== 'string') return text;
+    const bytes = Buffer.from(text);
+    return bytes.length > pluginEventBytesMax ? { problem: `it yielded an event of ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` } : { bytes };
+  } catch (error) {
+    return { problem: `it yielded an event that is not JSON: ${thrownMessage(error)}` };
+  }
+}
+
+/** WHATWG HTML, 9.2.5: a line break of any kind in `data` begins another line of it. */
+function eventText({ data, event, id }: { readonly data?: unknown; readonly event?: unknown; readonly id?: unknown }): string | { readonly problem: string } {
+  if (!isLine(event)) return { problem: 'the name of an event it yielded is not a line of text' };
+  if (!isLine(id) || id?.includes('\0') === true) return { problem: 'the id of an event it yielded is not a line of text' };
+  const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);
+  if (typeof text !== 'string') return { problem: `the data of an event it yielded is ${typeof data}` };
+  const lines = /[\r\n]/u.test(text) ? text.split(/\r\n|\r|\n/u).join('\ndata: ') : text;
+  return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`;
+}
+
+function isLine(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && !/[\r\n]/u.test(value));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

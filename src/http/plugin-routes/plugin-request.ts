@@ -1,0 +1,94 @@
+import type { Clock } from '../../base/clock.ts';
+import { actorOf } from '../../command/subject.ts';
+import type { RouteEndpoint } from '../../plugin/api/endpoints.ts';
+import type { Client, PluginLogger, RouteRequest } from '../../plugin/api/plugin.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import { refusal, taken, type Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
+
+/** Who calls, as a plugin's clients are bound to them. */
+type Caller = Pick<Exchange, 'subject' | 'requestId' | 'sender'>;
+
+/** What handlers are called with, whatever they serve. */
+export type CallPorts = {
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** The generated API in-process, bound to the caller's rights and to the plugin's own. */
+  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
+};
+
+type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };
+
+/** What a handler is given. */
+export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts, { clock, loggerOf, clientsOf }: CallPorts): RouteRequest {
+  return {
+    ...parts, ...clientsOf(plugin, exchange),
+    query: queryOf(exchange.query),
+    headers: headersOf(exchange),
+    user: { name: actorOf(exchange.subject) },
+    time: new Date(clock.now()).toISOString(),
+    log: loggerOf(plugin),
+  };
+}
+
+type Asked = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
+
+/** What was asked fits what the route says it is asked; what it does not speak of is passed on. */
+export async function askedOf(exchange: Exchange, { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>): Promise<Asked> {
+  const body = await bodyOf(exchange);
+  if (!body.ok) return body;
+  const parameters = query === undefined ? [] : queryViolations(exchange.query, query);
+  if (parameters.length > 0) return refused('bad-request', 'the query parameters do not match the schema', parameters);
+  if (bodySchema === undefined) return body;
+  const violations = body.body === undefined ? [{ pointer: '', detail: 'a request body is required' }] : bodySchema.violations(body.body);
+  return violations.length === 0 ? body : refused('invalid', 'the body does not match the schema', violations);
+}
+
+function refused(reason: 'bad-request' | 'invalid', what: string, violations: readonly Violation[]): Asked {
+  const [first] = violations;
+  const detail = first === undefined ? what : `${what}: ${first.pointer === '' ? '' : `${first.pointer} `}${first.detail}`;
+  return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
+}
+
+/** A parameter is text; one that a schema says is an array may be given any number of times. */
+function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpoint['query']>): readonly Violation[] {
+  return [...schemas].flatMap(([parameter, { schema, violations }]) => {
+    const given = query.getAll(parameter);
+    if (given.length === 0) return [];
+    const place = `/${parameter.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const value = schema['type'] === 'array' || given.length > 1 ? given : given[0];
+    return violations(value).map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
+  });
+}
+
+/** A merge patch is what a client's `patch` takes, so a route may be sent one under its own name. */
+const patchTypes = ['application/merge-patch+json', 'application/json'];
+
+/** Decoded JSON; undefined without a body, whatever its media type then says. */
+async function bodyOf(exchange: Exchange): Promise<Asked> {
+  const { req, method } = exchange;
+  const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
+  const body = await readBody(exchange);
+  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
+  if (body.value.length === 0) return { ok: true, body: undefined };
+  if (!media.ok) return { ok: false, answer: refusal(media.problem) };
+  const json = decodeBody(body.value, exchange);
+  if (json.ok) return { ok: true, body: json.value };
+  return { ok: false, answer: json.problem === undefined ? taken : refusal(json.problem) };
+}
+
+function queryOf(query: URLSearchParams): RouteRequest['query'] {
+  return Object.fromEntries([...new Set(query.keys())].map((name) => {
+    const [first = '', ...more] = query.getAll(name);
+    return [name, more.length === 0 ? first : [first, ...more]];
+  }));
+}
+
+/** Credentials are the platform's business: a plugin acts through its clients. */
+function headersOf({ req }: Exchange): RouteRequest['headers'] {
+  const { authorization: _authorization, cookie: _cookie, ...headers } = req.headers;
+  return headers;
+}

@@ -1,0 +1,169 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+
+import type { RejectionReason } from '../../command/rejection.ts';
+import { ClientError } from '../../plugin/api/plugin.ts';
+import type { RouteEndpoint, ValueSchema } from '../../plugin/api/endpoints.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import type { Answer } from '../answer.ts';
+import { problem, problems, type Problem } from '../problem.ts';
+import { thrownMessage } from '../thrown.ts';
+
+/** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
+export type DecodedResponse =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'events'; readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown> }
+  | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
+
+/** The connection is the platform's. */
+const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+
+/** Reading any member of it may throw. */
+export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
+  try {
+    return decode(result, responses);
+  } catch (error) {
+    return { kind: 'rubbish', problem: `its response cannot be read: ${thrownMessage(error)}` };
+  }
+}
+
+function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
+  if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it returned no response object' };
+  const { status, headers: rawHeaders = {}, body, events }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
+  const headers = headersOf(rawHeaders);
+  if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };
+  if (events !== undefined) return decodeEvents(events, { status, headers, body });
+  return decodeWhole({ status, headers, body, isNothing: result === undefined }, responses);
+}
+
+type Whole = { readonly status: unknown; readonly headers: Map<string, string>; readonly body: unknown; readonly isNothing: boolean };
+
+function decodeWhole({ status, headers, body, isNothing }: Whole, responses: RouteEndpoint['responses']): DecodedResponse {
+  const isTyped = headers.has('content-type');
+  const bytes = bytesOf(body, headers);
+  if (typeof bytes === 'string') return { kind: 'rubbish', problem: bytes };
+  const code = status ?? (bytes === undefined ? 204 : 200);
+  if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `its status is ${describe(code)}` };
+  const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
+  if (violations.length > 0) return { kind: 'rubbish', problem: `its body does not match the schema of status ${String(code)}`, violations };
+  if (isNothing) return { kind: 'answer', answer: { kind: 'empty', status: 204, headers: [] } };
+  return { kind: 'answer', answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+}
+
+/** A browser reads events from a 200 only, and of this one type. */
+function decodeEvents(events: unknown, { status, headers, body }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown }): DecodedResponse {
+  if (body !== undefined) return { kind: 'rubbish', problem: 'it returned both a body and events' };
+  if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
+  if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it returned events with its own content type' };
+  if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'its events are not an async iterable' };
+  return { kind: 'events', headers, iterator: events[Symbol.asyncIterator]() };
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
+}
+
+/** `isTyped`: text and bytes are sent as they are, and so not yet a value. */
+type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
+
+/** What is JSON text already is read again; anything else is judged as it is, and costs nothing more. */
+function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
+  if (schema === undefined) return [];
+  if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
+  const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
+  const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
+  // A date, or a member that is undefined, is another thing as JSON: that is what counts.
+  return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes).toString('utf8'));
+}
+
+function isJson(headers: ReadonlyMap<string, string>): boolean {
+  const type = headers.get('content-type');
+  return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
+}
+
+/** What a client's call can be refused with: a handler that lets such an error pass, or throws one, refuses its caller with it. */
+const passing: readonly RejectionReason[] = [
+  'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken',
+  'precondition-failed', 'invalid', 'too-many-requests', 'insufficient-storage', 'unavailable',
+];
+
+/** Undefined for what is no refusal, or not one in the table's own words: the handler failed. */
+export function decodeRefusal(error: unknown): Problem | undefined {
+  try {
+    return error instanceof ClientError ? refusalOf(error) : undefined;
+  } catch {
+    // Looking at what a plugin threw may throw again.
+    return undefined;
+  }
+}
+
+function refusalOf(error: ClientError): Problem | undefined {
+  const { message, status, ...said }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
+  const reason = passing.find((known) => problems[known].word === said.reason && problems[known].status === status);
+  const errors = violationsOf(said.errors);
+  const { retryAfterSeconds } = said;
+  const isRetryable = typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds);
+  if (reason === undefined || errors === undefined || typeof message !== 'string' || !(retryAfterSeconds === undefined || isRetryable)) return undefined;
+  return problem(reason, message, { ...(errors.length === 0 ? {} : { violations: errors }), ...(isRetryable ? { retryAfterSeconds } : {}) });
+}
+
+function violationsOf(raw: unknown): readonly Violation[] | undefined {
+  return Array.isArray(raw) && raw.every(isViolation) ? raw.map(({ pointer, detail }) => ({ pointer, detail })) : undefined;
+}
+
+function isViolation(raw: unknown): raw is Violation {
+  return isObject(raw) && 'pointer' in raw && typeof raw.pointer === 'string' && 'detail' in raw && typeof raw.detail === 'string';
+}
+
+const bodyless = new Set([204, 205, 304]);
+
+function isFinalStatus(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 200 && code <= 599;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** By lower-case name. */
+function headersOf(raw: unknown): Map<string, string> | string {
+  if (!isObject(raw)) return 'its headers are not an object';
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(raw)) {
+    const lower = name.toLowerCase();
+    if (typeof value !== 'string') return `its header ${describe(name)} is not a string`;
+    if (platformHeaders.has(lower)) return `its header ${describe(name)} is reserved for the server`;
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      return `its header ${describe(name)} is malformed`;
+    }
+    headers.set(lower, value);
+  }
+  return headers;
+}
+
+/** JSON, unless the headers name another content type and the body is text or bytes already. */
+function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
+  if (body === undefined) return undefined;
+  if (headers.has('content-type')) {
+    if (typeof body === 'string') return Buffer.from(body);
+    if (body instanceof Uint8Array) return body;
+  } else {
+    headers.set('content-type', 'application/json');
+  }
+  try {
+    const text: unknown = JSON.stringify(body);
+    return typeof text === 'string' ? Buffer.from(text) : `its body is ${describe(typeof body)}`;
+  } catch (error) {
+    return `its body is not JSON: ${thrownMessage(error)}`;
+  }
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value).slice(0, 64) : typeof value;
+}

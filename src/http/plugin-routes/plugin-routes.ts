@@ -1,0 +1,136 @@
+import type { Endpoints, RouteMounts, SocketEndpoint } from '../../plugin/api/endpoints.ts';
+import type { Allows } from '../../watch/guard.ts';
+import type { Outboxes } from '../../watch/outbox.ts';
+import { refusal, type Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { notStarted, PluginRouteCalls, type PluginRoute, type RouteCallDependencies } from '../plugin-route-call.ts';
+import { serveSocket, type Upgraded } from './plugin-socket-call.ts';
+import { OpenStreams, type Mount, type StreamCount } from './plugin-streams.ts';
+import { describeRoutes, type RouteDescription } from './route-description.ts';
+import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageBytesMax } from './route-limits.ts';
+import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from '../route-table.ts';
+import { SocketUpgrades } from '../connection/socket-upgrades.ts';
+
+export type PluginRoutesDependencies = RouteCallDependencies & {
+  /** What readers have not taken: the watches' own, so that the bounds hold in sum. */
+  readonly outboxes: Outboxes;
+};
+
+type PluginSocketRoute = { readonly mount: Mount; readonly endpoint: SocketEndpoint };
+type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
+
+/**
+ * The custom APIs of every plugin (decision 9.6), matched after authorization. Whatever a handler does (throw, reject,
+ * never settle, answer rubbish) is contained here and told by the plugin's name.
+ */
+export class PluginRoutes implements RouteMounts {
+  readonly #dependencies: PluginRoutesDependencies;
+  /** In the order of mounting: of two plugins with one route the first keeps it. */
+  readonly #mounted = new Map<string, Mounted>();
+  readonly #streams: OpenStreams;
+  readonly #calls: PluginRouteCalls;
+  readonly #upgrades = new SocketUpgrades({ messageBytesMax: pluginSocketMessageBytesMax, fragmentsMax: pluginSocketFragmentsMax, chunksMax: pluginSocketChunksMax });
+
+  constructor(dependencies: PluginRoutesDependencies) {
+    this.#dependencies = dependencies;
+    this.#streams = new OpenStreams(dependencies.clock, dependencies.outboxes);
+    this.#calls = new PluginRouteCalls(dependencies, this.#streams);
+  }
+
+  /** Its paths answer 503 from now on, until they are mounted. Throws as `mount` does. */
+  announce(plugin: string, endpoints: Endpoints): void {
+    this.#put(plugin, endpoints, false);
+  }
+
+  /** Replaces the plugin's endpoints. Throws a RangeError for a path that is not its to serve, and then changes nothing. */
+  mount(plugin: string, endpoints: Endpoints): void {
+    this.#put(plugin, endpoints, true);
+  }
+
+  /** Its paths answer 404 from now on, and its streams end; calls in progress end by themselves. */
+  unmount(plugin: string): void {
+    const mounted = this.#mounted.get(plugin);
+    if (mounted === undefined) return;
+    this.#mounted.delete(plugin);
+    mounted.mount.isOver = true;
+    this.#streams.endMount(mounted.mount);
+  }
+
+  find(method: string, segments: readonly string[]): Found<PluginRoute> {
+    return this.#find(method, segments, ({ routes }) => routes);
+  }
+
+  findSocket(segments: readonly string[]): Found<PluginSocketRoute> {
+    return this.#find('GET', segments, ({ sockets }) => sockets);
+  }
+
+  /** The plugin that has a route or a socket at this path, announced or mounted, whatever its method: whose rules may name it. */
+  pluginOf(segments: readonly string[]): string | undefined {
+    for (const [plugin, { routes, sockets }] of this.#mounted) if (routes.covers(segments) || sockets.covers(segments)) return plugin;
+    return undefined;
+  }
+
+  /** Every route and socket there is. */
+  all(): readonly (Route & { readonly plugin: string })[] {
+    return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) => [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })));
+  }
+
+  /** Every route and socket there is, with what it says of itself. */
+  described(): readonly RouteDescription[] {
+    return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
+      describeRoutes(plugin, { routes: routes.all().map(({ route }) => route.endpoint), sockets: sockets.all().map(({ route }) => route.endpoint) }));
+  }
+
+  /** Streams open now, of every plugin that has any. */
+  streams(): readonly StreamCount[] {
+    return this.#streams.counts();
+  }
+
+  /** Rights may have changed, or credentials run out: streams that would not be allowed any more end. */
+  recheck(allows: Allows): void {
+    this.#streams.recheck(allows);
+  }
+
+  /** On shutdown: streams end, and none begins. */
+  closeStreams(): void {
+    this.#streams.closeAll();
+  }
+
+  /** A WebSocket, once the handshake is done; a refusal is answered before it. */
+  upgrade(exchange: Exchange, { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>, upgraded: Upgraded): Answer {
+    const refused = mount.serving ? this.#streams.refusal(mount) : notStarted(mount);
+    if (refused !== undefined) return refusal(refused);
+    return serveSocket({ exchange, mount, endpoint, params, upgraded }, { ...this.#dependencies, streams: this.#streams, upgrades: this.#upgrades });
+  }
+
+  /** Calls the route's handler; the answer is the handler's, a refusal, or taken by a stream of events. */
+  call(exchange: Exchange, found: FoundOf<PluginRoute>): Promise<Answer> {
+    return this.#calls.call(exchange, found);
+  }
+
+  #find<H>(method: string, segments: readonly string[], tableOf: (mounted: Mounted) => RouteTable<H>): Found<H> {
+    const allow = new Set<string>();
+    for (const mounted of this.#mounted.values()) {
+      const found = tableOf(mounted).find(method, segments);
+      if (found.kind === 'found') return found;
+      for (const allowed of found.allow) allow.add(allowed);
+    }
+    return { kind: 'not-served', allow: [...allow].sort() };
+  }
+
+  #put(plugin: string, endpoints: Endpoints, serving: boolean): void {
+    const mount: Mount = { plugin, serving, isOver: false };
+    const routes = new RouteTable<PluginRoute>();
+    const sockets = new RouteTable<PluginSocketRoute>();
+    for (const { path } of [...endpoints.routes, ...endpoints.sockets]) {
+      if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path)) throw new RangeError(`${path}: a custom API's path is /apis/<group>/<version>/…`);
+    }
+    for (const endpoint of [...endpoints.routes].sort(bySpecificity)) routes.add(endpoint.method, endpoint.path, { mount, endpoint });
+    for (const endpoint of [...endpoints.sockets].sort(bySpecificity)) sockets.add('GET', endpoint.path, { mount, endpoint });
+    const before = this.#mounted.get(plugin);
+    this.#mounted.set(plugin, { mount, routes, sockets });
+    if (before === undefined) return;
+    before.mount.isOver = true;
+    this.#streams.endMount(before.mount);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Duplex } from 'node:stream';
+
+import type { SocketEndpoint } from '../../plugin/api/endpoints.ts';
+import { accountOf, clientOf } from '../../read/client.ts';
+import { taken, type Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { routeRequest, type CallPorts } from './plugin-request.ts';
+import { decodeRefusal } from './plugin-response.ts';
+import { SocketConnection } from './plugin-socket.ts';
+import type { Mount, OpenStreams } from './plugin-streams.ts';
+import type { Edge } from '../send.ts';
+import { refuseUpgrade, type SocketUpgrades } from '../connection/socket-upgrades.ts';
+import { thrownText } from '../thrown.ts';
+
+/** The connection of a request that asked to leave HTTP. */
+export type Upgraded = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void; readonly edge: Edge };
+
+type SocketCall = {
+  readonly exchange: Exchange;
+  readonly mount: Mount;
+  readonly endpoint: SocketEndpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly upgraded: Upgraded;
+};
+
+type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; readonly upgrades: SocketUpgrades };
+
+/** Takes the connection over and lets the plugin serve it. It was authorized, and admitted in this turn. */
+export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
+  const { exchange: { req, requestId, subject, sender, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
+  const { upgrades, streams, clock } = dependencies;
+  release();
+  const refused = upgrades.accept(req, socket, head, (webSocket) => {
+    const calling = new AbortController();
+    const account = accountOf(clientOf(subject, sender.address));
+    const connection = new SocketConnection({
+      mount, subject, request, account, webSocket, socket, now: clock.monotonic(), streams,
+      onOver: () => { calling.abort(); },
+    });
+    void run(call, connection, { ...dependencies, signal: calling.signal });
+  });
+  if (refused !== undefined) refuseUpgrade({ req, socket, requestId }, refused, edge);
+  return taken;
+}
+
+/** The handler is foreign code: it may throw at once or later, and need not end. */
+async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { signal, ...ports }: CallPorts & { readonly signal: AbortSignal }): Promise<void> {
+  try {
+    await endpoint.handler(connection.pluginSocket, routeRequest(exchange, { plugin, params, body: undefined, signal }, ports));
+    connection.end({ reason: 'done', detail: '' });
+  } catch (error) {
+    const refused = decodeRefusal(error);
+    // Whose socket is gone may well fail for that.
+    const isTold = !connection.isOver && refused === undefined;
+    const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: thrownText(error) };
+    if (isTold) ports.log.error('a plugin socket failed', told);
+    else ports.log.debug('a plugin socket ended with an error', told);
+    connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
+  }
+}

@@ -1,0 +1,230 @@
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+
+import { watchKeepAliveMs } from '../../limits/watches.ts';
+import type { PluginSocket } from '../../plugin/api/plugin.ts';
+import { Frames } from '../../watch/frames.ts';
+import type { Connection, Finish, Outbox } from '../../watch/outbox.ts';
+import {
+  pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,
+} from './route-limits.ts';
+import {
+  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding,
+} from './plugin-streams.ts';
+import { SocketInbox } from './socket-inbox.ts';
+import { closeReason, Pings } from '../connection/socket-upgrades.ts';
+import { binaryFrame, frameHeader } from '../watch/watch-socket.ts';
+
+export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
+  readonly webSocket: WebSocket;
+  readonly socket: Duplex;
+  /** By what its client's share is counted. */
+  readonly account: string;
+  readonly now: number;
+  readonly streams: OpenStreams;
+  /** Called once it is over, whoever ended it. */
+  readonly onOver: () => void;
+};
+
+/** A WebSocket that a plugin serves. What either side does not take in is bounded: reading pauses, and `send` says no. */
+export class SocketConnection implements OpenStream {
+  readonly transport = 'websocket';
+  readonly mount: OpenStream['mount'];
+  readonly subject: OpenStream['subject'];
+  readonly request: OpenStream['request'];
+  /** The plugin's view of it. */
+  readonly pluginSocket: PluginSocket;
+  readonly #parts: SocketParts;
+  readonly #pings: Pings;
+  readonly #inbox: SocketInbox;
+  /** Messages that the connection has not taken. */
+  readonly #outbox: Outbox;
+  #isOver = false;
+  /** Whether the plugin knows, and nobody counts it any more. */
+  #hasLeft = false;
+  #pingedAt: number;
+  /** Of the last beat: messages come between two of them. */
+  #now: number;
+  /** Since when nothing is read, as the plugin has not asked for what came. */
+  #pausedSince: number | undefined;
+  /** Bytes not taken since one was. */
+  #refusedBytes = 0;
+  /** Since when the peer has taken none of what waits to be sent, and how much it had taken by then. */
+  #unsentSince: number | undefined;
+  #sentBytes = 0;
+  #takenBytes = 0;
+
+  /** Opens it: it must have been admitted in this turn. */
+  constructor(parts: SocketParts) {
+    const { webSocket, now } = parts;
+    this.mount = parts.mount;
+    this.subject = parts.subject;
+    this.request = parts.request;
+    this.#parts = parts;
+    this.#pings = new Pings(webSocket);
+    this.#inbox = new SocketInbox(() => { this.#readOn(); });
+    this.#outbox = parts.streams.outboxes.open(connectionOf(parts), {
+      account: parts.account, onOverflow: () => { this.end(crowdedOut); },
+    });
+    this.#pingedAt = now;
+    this.#now = now;
+    const { messages } = this.#inbox;
+    // Bound, so that a plugin may take them apart; and nothing of the connection itself is in the plugin's hands.
+    this.pluginSocket = {
+      messages,
+      send: (message) => this.#send(message),
+      drained: async () => { await this.#outbox.drained(); },
+      close: (code, reason) => { this.#closeAs(code, reason); },
+    };
+    webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
+    webSocket.once('close', () => {
+      this.#stop('dropped', () => { this.#outbox.gone(); });
+    });
+    // A peer that breaks the protocol: the library closes it with the code for that.
+    webSocket.once('error', () => { this.#stop('sent'); });
+    parts.streams.add(this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  beat(now: number): void {
+    this.#now = now;
+    const { unreadBytes } = this.#outbox;
+    const takenBytes = this.#sentBytes - unreadBytes;
+    this.#unsentSince = unreadBytes === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
+    this.#takenBytes = takenBytes;
+    if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'the client does not answer pings' });
+    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'the client does not read' });
+    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now)) this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read its incoming messages` });
+    else if (now - this.#pingedAt > watchKeepAliveMs - streamBeatMs) this.#ping(now);
+  }
+
+  end({ reason, detail }: StreamEnding): void {
+    if (this.#isOver) return;
+    if (reason === 'unresponsive') this.#stop('dropped', () => { this.#outbox.cut(); });
+    else this.#finish(streamEndings[reason], closeReason(detail), forgettingEndings.has(reason) ? 'dropped' : 'sent');
+  }
+
+  hold(): void {
+    this.#outbox.hold();
+  }
+
+  judge(isAllowed: boolean): void {
+    this.#outbox.judge(isAllowed);
+    if (!isAllowed) this.end(rightsLost);
+  }
+
+  #finish(code: number, reason: string, rest: Finish['rest']): void {
+    const close = (): void => { this.#parts.webSocket.close(code, reason); };
+    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close }); });
+  }
+
+  /** While nothing is read no answer to a ping is, either. */
+  #ping(now: number): void {
+    this.#pingedAt = now;
+    if (this.#pausedSince === undefined) this.#pings.send(now);
+  }
+
+  #receive(data: WebSocket.RawData, isBinary: boolean): void {
+    if (this.#isOver) return;
+    // One buffer, as the socket's `binaryType` is left as it is.
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
+    this.#inbox.push(isBinary ? bytes : bytes.toString('utf8'));
+    if (!this.#inbox.isFull() || this.#pausedSince !== undefined) return;
+    this.#pausedSince = this.#now;
+    this.#parts.webSocket.pause();
+  }
+
+  #readOn(): void {
+    this.#pausedSince = undefined;
+    this.#pings.forget();
+    this.#parts.webSocket.resume();
+  }
+
+  #send(message: unknown): boolean {
+    const { webSocket } = this.#parts;
+    const { isBinary, bytes } = payloadOf(message);
+    if (this.#isOver || webSocket.readyState !== WebSocket.OPEN) return false;
+    const { unreadBytes } = this.#outbox;
+    if (unreadBytes + bytes.length > pluginSocketWaitingBytesMax && unreadBytes > 0) {
+      this.#refusedBytes += bytes.length;
+      if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'the client does not read' });
+      return false;
+    }
+    this.#refusedBytes = 0;
+    const header = frameHeader(bytes.length, isBinary ? binaryFrame : undefined);
+    const frames = new Frames(Buffer.concat([header, bytes]));
+    this.#sentBytes += frames.bytes.length;
+    this.#outbox.push(frames);
+    // The push may have been one too many for the bounds of all streams, and this one the furthest behind.
+    return !this.#isOver;
+  }
+
+  #closeAs(code = 1_000, reason = ''): void {
+    if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999)) throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
+    if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123) throw new RangeError('a reason to close is at most 123 bytes of text');
+    if (!this.#isOver) this.#finish(code, reason, 'sent');
+  }
+
+  /** Nothing is sent that is not yet in the queue. */
+  #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
+    this.#isOver = true;
+    this.#outbox.stop(rest, () => {
+      this.#leave();
+      finish();
+    });
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const { webSocket, streams, onOver } = this.#parts;
+    streams.delete(this);
+    this.#inbox.close();
+    // What still comes is dropped; unread, the answer to our close would not be seen.
+    if (this.#pausedSince !== undefined) webSocket.resume();
+    this.#pausedSince = undefined;
+    onOver();
+  }
+}
+
+/** Frames go to the connection itself, whole, so that the library's control frames fall between them. */
+function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
+  return {
+    write: (bytes, taken) => {
+      // Nothing may follow a close frame.
+      if (webSocket.readyState !== WebSocket.OPEN) {
+        taken();
+        return;
+      }
+      let isTaken = false;
+      const takenOnce = (): void => {
+        if (isTaken) return;
+        isTaken = true;
+        taken();
+      };
+      socket.write(bytes, takenOnce);
+      // The callback comes after the turn; a plugin may send more within it than may wait.
+      if (socket.writableLength === 0) takenOnce();
+    },
+    cut: () => { webSocket.terminate(); },
+  };
+}
+
+function payloadOf(message: unknown): { readonly isBinary: boolean; readonly bytes: Uint8Array } {
+  const isBinary = message instanceof Uint8Array;
+  const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
+  if (typeof text !== 'string' && !isBinary) throw new TypeError(`cannot send a ${typeof message}: it is not JSON`);
+  const bytes = isBinary ? message : Buffer.from(String(text));
+  if (bytes.length > pluginSocketMessageBytesMax) {
+    const most = String(pluginSocketMessageBytesMax);
+    throw new RangeError(`a message must be at most ${most} bytes, this one has ${String(bytes.length)}`);
+  }
+  return { isBinary, bytes };
+}
+
+function hasPassed(since: number | undefined, limitMs: number, now: number): boolean {
+  return since !== undefined && now - since >= limitMs;
+}

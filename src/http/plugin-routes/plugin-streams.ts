@@ -1,0 +1,132 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Subject } from '../../command/subject.ts';
+import type { Allows } from '../../watch/guard.ts';
+import type { Outboxes } from '../../watch/outbox.ts';
+import { Reviews, type Reviewed } from '../../watch/reviews.ts';
+import { Wheel } from '../../watch/wheel.ts';
+import type { Exchange } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+import { pluginStreamsMax, pluginStreamsPerPluginMax } from './route-limits.ts';
+
+/** What a plugin serves from one mounting of its endpoints to the next. */
+export type Mount = {
+  readonly plugin: string;
+  readonly serving: boolean;
+  /** Mounted again or taken down: what was asked of it before may end, and nothing of it begins. */
+  isOver: boolean;
+};
+
+/** Why a stream ends that its plugin or its caller have not ended, and the close code that says so (RFC 6455, 7.4). */
+export const streamEndings = {
+  done: 1000,
+  failed: 1011,
+  'too-slow': 1013,
+  'plugin-stopped': 1012,
+  'shutting-down': 1012,
+  'rights-lost': 4403,
+  unresponsive: 1006,
+} as const;
+/** Endings after which nothing is sent that waits: the reader is behind already, or may not see it any more. */
+export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
+export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
+export const crowdedOut: StreamEnding = {
+  reason: 'too-slow', detail: 'the unread data of all streams exceeds its limit',
+};
+
+export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
+
+/** Server-sent events or a WebSocket of a plugin's, while it is open. No method waits or throws. */
+export type OpenStream = Reviewed & {
+  readonly transport: 'sse' | 'websocket';
+  readonly mount: Mount;
+  readonly subject: Subject;
+  /** As it was authorized. */
+  readonly request: Exchange['info'];
+  /** Keep-alives, and ends that are due. */
+  beat(now: number): void;
+  end(ending: StreamEnding): void;
+};
+
+/** How many streams a plugin has open by one transport. */
+export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
+
+/** How often each stream is looked at: keep-alives come up to this much early, ends that are due up to this much late. */
+export const streamBeatMs = 1_000;
+const wheelSlots = 10;
+
+export function hasStopped({ plugin }: Mount): Problem {
+  return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
+}
+
+/** Every stream that plugins have open on this node: counted, kept alive, and ended when what allowed it ends. */
+export class OpenStreams {
+  /** What their readers have not taken, within the bounds that watches and they have in common. */
+  readonly outboxes: Outboxes;
+  readonly #wheel: Wheel<OpenStream>;
+  readonly #reviews: Reviews<OpenStream>;
+  readonly #counts = new Map<string, number>();
+  #isClosed = false;
+
+  constructor(clock: Clock, outboxes: Outboxes) {
+    this.outboxes = outboxes;
+    this.#reviews = new Reviews(outboxes.slices);
+    this.#wheel = new Wheel(clock, { periodMs: streamBeatMs, slots: wheelSlots }, (stream, now) => { stream.beat(now); });
+  }
+
+  get size(): number {
+    return this.#wheel.size;
+  }
+
+  /** Those of which there is any; looked up, as they are asked for once in a while. */
+  counts(): readonly StreamCount[] {
+    const counts = new Map<string, StreamCount>();
+    for (const { mount: { plugin }, transport } of this.#wheel.items()) {
+      const key = `${plugin}/${transport}`;
+      counts.set(key, { plugin, transport, count: (counts.get(key)?.count ?? 0) + 1 });
+    }
+    return [...counts.values()];
+  }
+
+  /** Why none can be opened now; undefined when one can, in this very turn. */
+  refusal(mount: Mount): Problem | undefined {
+    const { plugin } = mount;
+    if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
+    if (mount.isOver) return hasStopped(mount);
+    if (this.#wheel.size >= pluginStreamsMax) return problem('too-many-requests', 'too many streams are open on this server', { retryAfterSeconds: 10 });
+    if ((this.#counts.get(plugin) ?? 0) >= pluginStreamsPerPluginMax) return problem('too-many-requests', `too many streams of the plugin ${plugin} are open on this server`, { retryAfterSeconds: 10 });
+    return undefined;
+  }
+
+  add(stream: OpenStream): void {
+    const { plugin } = stream.mount;
+    this.#wheel.add(stream);
+    this.#counts.set(plugin, (this.#counts.get(plugin) ?? 0) + 1);
+  }
+
+  delete(stream: OpenStream): void {
+    const { plugin } = stream.mount;
+    const left = (this.#counts.get(plugin) ?? 1) - 1;
+    this.#wheel.delete(stream);
+    if (left === 0) this.#counts.delete(plugin);
+    else this.#counts.set(plugin, left);
+  }
+
+  endMount(mount: Mount): void {
+    this.#endWhere((stream) => stream.mount === mount, { reason: 'plugin-stopped', detail: `the plugin ${mount.plugin} has stopped; connect again` });
+  }
+
+  /** Rights may have changed, or credentials run out: ends every stream whose request would not be allowed any more. */
+  recheck(allows: Allows): void {
+    this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
+  }
+
+  /** On shutdown: everybody is told to come back, and nobody is let in. */
+  closeAll(): void {
+    this.#isClosed = true;
+    this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
+  }
+
+  #endWhere(concerns: (stream: OpenStream) => boolean, ending: StreamEnding): void {
+    for (const stream of this.#wheel.items()) if (concerns(stream)) stream.end(ending);
+  }
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+
+import { headerOf } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+
+/** Conditional requests (RFC 9110, 13): an object's entity tag is its `metadata.version` in quotes. */
+export function etagOf(version: number): string {
+  return `"${String(version)}"`;
+}
+
+/** `If-Match`: versions one of which must be current. Weak tags never match, nor do those of another server. */
+export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
+  const header = headerOf(req, 'if-match');
+  if (header === undefined) return undefined;
+  return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
+}
+
+/** Whether `If-None-Match` names this version: then a read is answered 304. */
+export function isKnown(req: IncomingMessage, version: number): boolean {
+  const header = headerOf(req, 'if-none-match');
+  if (header === undefined) return false;
+  return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
+}
+
+/** The 412 of a request whose conditions exclude this version. */
+export function unmetCondition(req: IncomingMessage, version: number): Problem | undefined {
+  const ifMatch = ifMatchOf(req);
+  if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
+  return problem('precondition-failed', `If-Match does not name the current version ${String(version)}`);
+}
+
+const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
+
+/** What cannot be read must not pass for a condition that does not hold. A bare version is taken for its tag. */
+export function malformedCondition(req: IncomingMessage): string | undefined {
+  const header = headerOf(req, 'if-match');
+  return header === undefined || tags.test(header) ? undefined : 'the header If-Match must be * or entity tags in quotes, separated by commas';
+}
+
+function versionsOf(header: string, comparison: 'strong' | 'weak'): readonly number[] {
+  return header.split(',').flatMap((part) => {
+    const tag = /^\s*(W\/)?(?:"(\d{1,16})"|(\d{1,16}))\s*$/u.exec(part);
+    return tag === null || (comparison === 'strong' && tag[1] !== undefined) ? [] : [Number(tag[2] ?? tag[3])];
+  });
+}

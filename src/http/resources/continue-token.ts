@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+
+import { decodeJson } from '../../base/json.ts';
+import { logPosition, type LogPosition } from '../../log/log.ts';
+import type { OrderPlace } from '../../resource/query/list-query.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+
+/**
+ * Where a chain of pages goes on. It is no secret and grants nothing: all it says is checked against the query it comes
+ * with, so a token of another query is told apart and a forged one only begins elsewhere in what the caller may read.
+ */
+export type ContinueToken = {
+  /** The first page's position: every page of the chain repeats it. */
+  readonly position: LogPosition;
+  readonly after: OrderPlace;
+  /** The page this token is for, counted from 1. */
+  readonly page: number;
+};
+
+export type DecodedToken =
+  | { readonly ok: true; readonly token: ContinueToken }
+  /** `malformed`: not a token, or another query's. `expired`: the type's indexes have changed since. */
+  | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
+
+/** What a token is bound to: the type and all that selects and orders. */
+export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
+
+const positionText = /^[1-9][0-9]{0,23}$|^0$/u;
+
+export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
+  const { keys, created, name } = token.after;
+  const plain = [queryHash(identity), fingerprint(identity), token.position.toString(), token.page, created, name, keys.map((key) => key ?? null)];
+  return Buffer.from(JSON.stringify(plain)).toString('base64url');
+}
+
+export function decodeToken(text: string, identity: QueryIdentity): DecodedToken {
+  const malformed = { ok: false, problem: 'malformed' } as const;
+  if (!/^[A-Za-z0-9_-]+$/u.test(text)) return malformed;
+  const decoded = decodeJson(Buffer.from(text, 'base64url'), { depthMax: 2 });
+  if (!decoded.ok || !Array.isArray(decoded.value) || decoded.value.length !== 7) return malformed;
+  const parts: readonly unknown[] = decoded.value;
+  const [query, types, position, page, ...place] = parts;
+  if (query !== queryHash(identity)) return malformed;
+  if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
+  const after = placeOf(place);
+  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || after === undefined) return malformed;
+  return { ok: true, token: { position: logPosition(BigInt(position)), page, after } };
+}
+
+function placeOf([created, name, keys]: readonly unknown[]): OrderPlace | undefined {
+  if (!isCount(created) || typeof name !== 'string' || !isKeys(keys)) return undefined;
+  return { created, name, keys: keys.map((key) => key ?? undefined) };
+}
+
+function isKeys(raw: unknown): raw is readonly (string | number | null)[] {
+  return Array.isArray(raw) && raw.every((key) => key === null || typeof key === 'string' || typeof key === 'number');
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function queryHash({ type, selects }: QueryIdentity): string {
+  return hash('sha256', JSON.stringify([type.key, type.version, selects]), 'base64url').slice(0, 22);
+}
+
+function fingerprint({ type }: QueryIdentity): string {
+  return type.fingerprint.slice(0, 16);
+}

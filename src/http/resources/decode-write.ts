@@ -1,0 +1,129 @@
+import { userAgentLengthMax } from '../../limits/requests.ts';
+import type { Json } from '../../base/json.ts';
+import type { Part, Patch, Preconditions, WriteContext } from '../../command/command.ts';
+import type { Propagation } from '../../command/propagation.ts';
+import { actorOf } from '../../command/subject.ts';
+import { ifMatchOf } from './conditional-requests.ts';
+import { shown, unsupported, type Decoded } from './decode-list-query.ts';
+import { goneSignal, headerOf, type Exchange } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+import { misnamedParameter } from '../query-names.ts';
+
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
+
+/** Who writes and how, from the request's head; `dryRun` may also stand in a DeleteOptions body. */
+export function writeContext(exchange: Exchange): Decoded<WriteContext> {
+  const misnamed = misnamedParameter(exchange.query);
+  if (misnamed !== undefined) return { ok: false, problem: misnamed };
+  const dryRun = dryRunOf(exchange.query.getAll('dryRun'));
+  if (!dryRun.ok) return dryRun;
+  const fieldValidation = fieldValidationOf(exchange.query.get('fieldValidation') ?? '');
+  if (!fieldValidation.ok) return fieldValidation;
+  const { req, subject, requestId, info, sender: { address } } = exchange;
+  const userAgent = headerOf(req, 'user-agent');
+  const trace = headerOf(req, 'traceparent');
+  return {
+    ok: true,
+    value: {
+      cause: {
+        actor: actorOf(subject),
+        ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
+        verb: info.verb,
+        requestId,
+        ...(address === '' ? {} : { address }),
+        ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
+        ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
+      },
+      dryRun: dryRun.value,
+      fieldValidation: fieldValidation.value,
+      origin: 'client',
+      subject,
+      gone: () => goneSignal(exchange.res),
+    },
+  };
+}
+
+export function partOf(exchange: Exchange): Part {
+  return exchange.info.kind === 'resource' && exchange.info.subresource === 'status' ? 'status' : 'main';
+}
+
+export function preconditionsOf(exchange: Exchange): Preconditions {
+  const ifMatch = ifMatchOf(exchange.req);
+  return ifMatch === undefined ? {} : { ifMatch };
+}
+
+export type JsonMembers = { readonly [member: string]: Json };
+
+/** An object as a body: anything else is no object of any type. */
+export function decodeObject(body: Json): Decoded<JsonMembers> {
+  return isMembers(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
+}
+
+export const patchTypes = ['application/json-patch+json', 'application/merge-patch+json'] as const;
+
+export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
+  if (mediaType === 'application/merge-patch+json') {
+    return isMembers(body) ? { ok: true, value: { kind: 'merge', document: body } } : refused('a merge patch of an object must be a JSON object');
+  }
+  return isList(body) ? { ok: true, value: { kind: 'json', operations: body } } : refused('a JSON Patch must be an array of operations');
+}
+
+export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions; readonly propagation: Propagation | undefined };
+
+/** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members of no meaning here are not looked at. */
+export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
+  if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
+  const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
+  if (!propagation.ok) return propagation;
+  const preconditions = decodePreconditions(body['preconditions'] ?? {});
+  if (!preconditions.ok) return preconditions;
+  const rawDryRun = body['dryRun'] ?? [];
+  if (!isList(rawDryRun) || !rawDryRun.every((value) => typeof value === 'string')) return refused('DeleteOptions: dryRun must be an array of strings');
+  const dryRun = dryRunOf(rawDryRun);
+  return dryRun.ok ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value, propagation: propagation.value } } : dryRun;
+}
+
+function propagationOf(policy: Json): Decoded<Propagation | undefined> {
+  switch (policy) {
+    case null: case '': return { ok: true, value: undefined };
+    case 'Orphan': case 'Background': case 'Foreground': return { ok: true, value: policy };
+    default: return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`) };
+  }
+}
+
+function decodePreconditions(given: Json): Decoded<Preconditions> {
+  if (!isMembers(given)) return refused('DeleteOptions: preconditions must be an object');
+  const { uid = null, resourceVersion = null } = given;
+  if (!isTextOrNull(uid) || !isTextOrNull(resourceVersion)) return refused('DeleteOptions: preconditions.uid and .resourceVersion must be strings');
+  return { ok: true, value: { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) } };
+}
+
+function dryRunOf(values: readonly string[]): Decoded<boolean> {
+  const other = values.find((value) => value !== 'All');
+  return other === undefined ? { ok: true, value: values.length > 0 } : { ok: false, problem: unsupported('dryRun', `must be All, is ${shown(other)}`) };
+}
+
+function fieldValidationOf(text: string): Decoded<WriteContext['fieldValidation']> {
+  switch (text) {
+    case '': return { ok: true, value: undefined };
+    case 'Strict': case 'Warn': case 'Ignore': return { ok: true, value: text };
+    default: return { ok: false, problem: unsupported('fieldValidation', `must be Strict, Warn or Ignore, is ${shown(text)}`) };
+  }
+}
+
+function isMembers(value: Json): value is JsonMembers {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function isTextOrNull(value: Json): value is string | null {
+  return value === null || typeof value === 'string';
+}
+
+function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: problem('bad-request', detail) };
+}

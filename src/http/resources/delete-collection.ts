@@ -1,0 +1,169 @@
+import { deleteCollectionBatchObjectsMax, deleteCollectionConcurrencyMax } from '../../limits/writes.ts';
+import PQueue from 'p-queue';
+
+import type { WriteContext } from '../../command/command.ts';
+import type { Propagation } from '../../command/propagation.ts';
+import type { Selection } from '../../resource/query/list-query.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { decodeSelection } from './decode-list-query.ts';
+import { writeContext } from './decode-write.ts';
+import { goneSignal, type Exchange } from '../exchange.ts';
+import { readDeleteOptions, type ResourcePorts } from './item.ts';
+import { problem, problemOf, type Problem } from '../problem.ts';
+
+/**
+ * Marks everything the selectors choose, each object through the write door, and answers those now marked (decision 2). It is
+ * not atomic: a refusal in the first batch is an answer; after that a limit of the caller's ends the list, which says how many
+ * are left, and any other refusal can only cut the answer that has begun.
+ */
+export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
+  const options = await readDeleteOptions(exchange);
+  if (!options.ok) return options.answer;
+  // Deleting more than a page when a page was asked for would be the worst way not to understand a parameter.
+  const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
+  if (paged !== undefined) return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
+  const selection = decodeSelection(exchange.query, type);
+  if (!selection.ok) return refusal(selection.problem);
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const { preconditions, dryRun, propagation } = options.value;
+  if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
+  const gone = goneSignal(exchange.res);
+  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value, gone);
+  let first: IteratorResult<Batch>;
+  try {
+    first = await batches.next();
+  } catch (error) {
+    return unfinished(error, gone);
+  }
+  const chunks = envelope(type, ports, joined(first, batches));
+  if (first.done !== true && first.value.more) return { kind: 'stream', chunks };
+  const whole: Uint8Array[] = [];
+  for await (const chunk of chunks) whole.push(chunk);
+  return bytesAnswer(Buffer.concat(whole));
+}
+
+function unfinished(error: unknown, gone: AbortSignal): Answer {
+  if (error instanceof RefusedDeletion) return refusal(error.problem);
+  if (gone.aborted) return taken;
+  throw error;
+}
+
+/** The answers of the objects marked together. `left`: how many are not marked, as the caller's limits end it here. */
+type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
+
+/** `bytes`: undefined when somebody else was faster. */
+type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: Problem };
+
+class RefusedDeletion extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(`a deletion of a collection was refused: ${problem.detail}`);
+    this.name = 'RefusedDeletion';
+    this.problem = problem;
+  }
+}
+
+class Sweep {
+  readonly #type: ResourceType;
+  readonly #ports: ResourcePorts;
+  readonly #context: WriteContext;
+  readonly #propagation: Propagation | undefined;
+  readonly #queue = new PQueue({ concurrency: deleteCollectionConcurrencyMax });
+
+  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation }: { readonly context: WriteContext; readonly propagation: Propagation | undefined }) {
+    this.#type = type;
+    this.#ports = ports;
+    this.#context = context;
+    this.#propagation = propagation;
+  }
+
+  /**
+   * What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. Nothing is
+   * marked for a client that leaves while it is chosen.
+   */
+  async *run(selection: Selection, signal: AbortSignal): AsyncGenerator<Batch, undefined> {
+    const names = await this.#ports.reader.names(this.#type.key, selection, signal);
+    let done = 0;
+    for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
+      const end = start + deleteCollectionBatchObjectsMax;
+      const outcomes = await this.#markAll(names.slice(start, end));
+      const marked = outcomes.flatMap((outcome) => 'bytes' in outcome && outcome.bytes !== undefined ? [outcome.bytes] : []);
+      done += outcomes.filter((outcome) => 'bytes' in outcome).length;
+      const refused = outcomes.find((outcome) => 'refused' in outcome)?.refused;
+      if (refused === undefined) {
+        yield { marked, more: end < names.length, left: 0 };
+        continue;
+      }
+      if (start === 0 || refused.reason !== 'too-many-requests') throw new RefusedDeletion(told(refused, done, names.length));
+      yield { marked, more: false, left: names.length - done };
+      return undefined;
+    }
+    return undefined;
+  }
+
+  /** Nothing more is begun after a refusal, and what was begun is over when this is. */
+  async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
+    let isRefused = false;
+    const outcomes = await this.#queue.addAll(names.map((name) => async () => {
+      if (isRefused) return undefined;
+      const outcome = await this.#mark(name);
+      if ('refused' in outcome) isRefused = true;
+      return outcome;
+    }));
+    return outcomes.filter((outcome) => outcome !== undefined);
+  }
+
+  async #mark(name: string): Promise<Marked> {
+    const command = { type: 'delete', name, preconditions: {}, propagation: this.#propagation } as const;
+    const context: WriteContext = this.#isMarked(name) ? { ...this.#context, admitted: 'counted' } : this.#context;
+    const outcome = await this.#ports.execute(this.#type, command, context);
+    if (outcome.ok) return { bytes: outcome.bytes };
+    if (outcome.rejection.reason === 'not-found') return { bytes: undefined };
+    return { refused: problemOf(outcome.rejection, { kind: this.#type.kind, name }) };
+  }
+
+  /** Those do not count again: a deletion that is sent again for what is left would never come to it. */
+  #isMarked(name: string): boolean {
+    const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
+    // Only few hold the word, and only those are parsed.
+    if (bytes === undefined) return false;
+    const { buffer, byteOffset, length } = bytes;
+    if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
+    return storedObject(bytes).metadata.deletionTimestamp !== undefined;
+  }
+}
+
+function told(refused: Problem, done: number, chosen: number): Problem {
+  if (done === 0) return refused;
+  const progress = `${String(done)} of ${String(chosen)} objects are deleted or marked for deletion`;
+  return { ...refused, detail: `${refused.detail}; ${progress}; send the request again for the rest` };
+}
+
+async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+/** A list whose counts are known only at its end. */
+async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches: AsyncIterable<Batch>): AsyncGenerator<Uint8Array> {
+  let before = `${JSON.stringify({ apiVersion: type.apiVersion, kind: `${type.kind}List` }).slice(0, -1)},"items":[`;
+  let total = 0;
+  let left = 0;
+  for await (const batch of batches) {
+    left = batch.left;
+    for (const bytes of batch.marked) {
+      yield Buffer.concat([Buffer.from(before), bytes]);
+      before = ',';
+      total += 1;
+    }
+  }
+  const metadata = { resourceVersion: reader.position().toString(), ...(left === 0 ? {} : { remainingItemCount: left }) };
+  const pages = { page: 1, size: 0, total, first: true, last: left === 0, hasNext: left > 0, hasPrevious: false, totalPages: 1 };
+  const counts = { metadata, ...pages };
+  yield Buffer.from(`${total === 0 ? before : ''}],${JSON.stringify(counts).slice(1)}`);
+}

@@ -1,0 +1,111 @@
+import { notFound } from '../../command/refuse.ts';
+import type { Registration, TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import type { ChangeFeed } from '../../read/objects.ts';
+import { nameProblem } from '../../resource/type/names.ts';
+import { placeOf, type Place } from '../../resource/query/request-path.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { refusal, type Answer } from '../answer.ts';
+import { Collections } from './collection.ts';
+import { deleteCollection } from './delete-collection.ts';
+import type { Exchange } from '../exchange.ts';
+import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
+import { ListCache } from './list-cache.ts';
+import { problem } from '../problem.ts';
+import { nothingHere, type Route } from '../route-table.ts';
+
+/** What the generated APIs do not take: the next in line may. */
+export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly string[] };
+
+const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
+const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
+const statusMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
+
+/** The APIs that every registered type has (seed 4.1), found by the request's place and not by a route each. */
+export class GeneratedApi {
+  readonly #registry: TypeRegistry;
+  readonly #ports: ResourcePorts;
+  readonly #collections: Collections;
+
+  constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
+    this.#registry = registry;
+    this.#ports = ports;
+    this.#collections = new Collections(ports, new ListCache(feed));
+  }
+
+  /** The type a place names, served or not. */
+  registrationAt({ group, version, resource }: Place): Registration | undefined {
+    return this.#registry.byPath(group, version, resource);
+  }
+
+  /** The plugin whose group the path is in, while it is being reloaded: what is not there may be in a moment. */
+  returningAt([root, group = '']: readonly string[]): string | undefined {
+    return root === 'apis' ? this.#registry.returning(group) : undefined;
+  }
+
+  /** Plugins of which it is not known yet what they serve; empty soon after the start, and from then on. */
+  expected(): ReadonlySet<string> {
+    return this.#registry.expected();
+  }
+
+  /** Whether a registered type, or the group or version of one, is what the path names. */
+  isKnown([, group = '', version, plural]: readonly string[]): boolean {
+    if (version !== undefined && plural !== undefined) return this.#registry.byPath(group, version, plural) !== undefined;
+    return this.#registry.all().some(({ type }) => type.group === group && (version === undefined || type.version === version));
+  }
+
+  /** Every route of every registered type, served or not. */
+  all(): readonly Route[] {
+    return this.#registry.all().flatMap(({ type }) => [
+      ...routesAt(collectionMethods, type.path),
+      ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
+      ...routesAt(itemMethodsOf(type, 'status'), `${type.path}/{name}/status`),
+    ]);
+  }
+
+  answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
+    const { info } = exchange;
+    const place = info.kind === 'resource' ? info : placeOf(info.segments);
+    const registration = place === undefined ? undefined : this.registrationAt(place);
+    if (place === undefined || registration === undefined) return nothingHere;
+    if (!registration.serving) return refusal(notYetServing(registration));
+    const { type } = registration;
+    if (place.name === undefined) return this.#collection(exchange, type);
+    const allow = itemMethodsOf(type, place.subresource);
+    if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
+    // No object has such a name, and storage need not be asked to find a key for it.
+    if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
+    return this.#item(exchange, { type, name: place.name });
+  }
+
+  #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
+    switch (exchange.method) {
+      case 'GET': case 'HEAD': return this.#collections.list(exchange, type);
+      case 'POST': return this.#collections.create(exchange, type);
+      case 'DELETE': return deleteCollection(exchange, type, this.#ports);
+      default: return { kind: 'not-served', allow: collectionMethods };
+    }
+  }
+
+  #item(exchange: Exchange, target: ItemTarget): Answer | Promise<Answer> {
+    switch (exchange.method) {
+      case 'PUT': return putItem(exchange, target, this.#ports);
+      case 'PATCH': return patchItem(exchange, target, this.#ports);
+      case 'DELETE': return deleteItem(exchange, target, this.#ports);
+      default: return getItem(exchange, target, this.#ports);
+    }
+  }
+}
+
+/** None for a subresource that the type does not have: another route may. */
+function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
+  if (subresource === undefined) return itemMethods;
+  return subresource === 'status' && type.statusSubresource ? statusMethods : [];
+}
+
+function routesAt(methods: readonly string[], pattern: string): readonly Route[] {
+  return methods.map((method) => ({ method, pattern }));
+}
+
+export function notYetServing({ type }: Registration): ReturnType<typeof problem> {
+  return problem('unavailable', `the indexes of ${type.plural} are being built`, { retryAfterSeconds: 1 });
+}

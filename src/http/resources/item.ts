@@ -1,0 +1,158 @@
+import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
+import { notFound } from '../../command/refuse.ts';
+import type { Execute } from '../../write/execute.ts';
+import { freshnessWaitMs } from '../../limits/writes.ts';
+import type { LogPosition } from '../../log/log.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { etagOf, isKnown, unmetCondition } from './conditional-requests.ts';
+import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
+import { decodeDeleteOptions, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
+import { goneSignal, type Exchange } from '../exchange.ts';
+import { problem, problemOf, type Problem } from '../problem.ts';
+import { misnamedParameter } from '../query-names.ts';
+import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.ts';
+import { readObject, unread } from '../body/read-object.ts';
+
+/** What a generated API reads by. */
+export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'>;
+
+export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
+
+/** The generated API of one object. `name` is the path's. */
+export type ItemTarget = { readonly type: ResourceType; readonly name: string };
+
+export function getItem(exchange: Exchange, target: ItemTarget, { reader }: ResourcePorts): Answer | Promise<Answer> {
+  if (exchange.rawQuery === '') return answerItem(exchange, target, reader);
+  const misnamed = misnamedParameter(exchange.query);
+  if (misnamed !== undefined) return refusal(misnamed);
+  if (!exchange.query.has('resourceVersion')) return answerItem(exchange, target, reader);
+  return getFreshItem(exchange, target, reader);
+}
+
+async function getFreshItem(exchange: Exchange, target: ItemTarget, reader: ResourceReader): Promise<Answer> {
+  const freshness = decodeFreshness(exchange.query);
+  if (!freshness.ok) return refusal(freshness.problem);
+  const stale = await staleness(freshness.value, exchange, reader);
+  return stale ?? answerItem(exchange, target, reader);
+}
+
+function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: ResourceReader): Answer {
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
+  const headers = ['ETag', etagOf(stored.revision)];
+  const unmet = unmetCondition(req, stored.revision);
+  if (unmet !== undefined) return refusal(unmet);
+  if (isKnown(req, stored.revision)) return { kind: 'empty', status: 304, headers };
+  return bytesAnswer(stored.bytes, 200, headers);
+}
+
+/** Undefined once this node has folded what the client has seen; the answer when it cannot. */
+export async function staleness(freshness: Freshness, exchange: Exchange, reader: ResourceReader): Promise<Answer | undefined> {
+  const { notBefore, match } = freshness;
+  if (notBefore === undefined) return undefined;
+  if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
+  if (reader.position() < notBefore) {
+    const reached = await reader.reached(notBefore, { timeoutMs: freshnessWaitMs, signal: goneSignal(exchange.res) });
+    if (reached === 'aborted') return taken;
+    if (reached === 'timeout') {
+      const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;
+      return refusal(problem('timeout', detail, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }));
+    }
+  }
+  if (match === 'exact' && reader.position() !== notBefore) {
+    return refusal(problem('expired', `the state at ${notBefore.toString()} is not available; the current position is ${reader.position().toString()}`));
+  }
+  return undefined;
+}
+
+/** Positions of another epoch name other states, if any: what the client holds must be read anew. */
+function foreignPosition(position: LogPosition): Problem {
+  return problem('expired', `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`);
+}
+
+export async function putItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
+  const absent = await refuseAbsent(exchange, target, ports);
+  if (absent !== undefined) return absent;
+  const object = await readObject(exchange);
+  if (!object.ok) return object.answer;
+  return write(exchange, target, ports, { type: 'replace', name: target.name, object: object.value, part: partOf(exchange), preconditions: preconditionsOf(exchange) });
+}
+
+export async function patchItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
+  const absent = await refuseAbsent(exchange, target, ports);
+  if (absent !== undefined) return absent;
+  const media = mediaTypeOf(exchange.req, patchTypes);
+  if (!media.ok || media.type === 'application/json') {
+    const detail = media.ok ? `the Content-Type of a patch must be ${patchTypes.join(' or ')}` : media.problem.detail;
+    return refusal(problem('unsupported-media-type', detail, { headers: ['Accept-Patch', patchTypes.join(', ')] }));
+  }
+  const body = await readJson(exchange);
+  if (!body.ok) return unread(body);
+  const patch = decodePatch(media.type, body.value);
+  if (!patch.ok) return refusal(patch.problem);
+  return write(exchange, target, ports, { type: 'patch', name: target.name, patch: patch.value, part: partOf(exchange), preconditions: preconditionsOf(exchange) });
+}
+
+export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
+  const absent = await refuseAbsent(exchange, target, ports);
+  if (absent !== undefined) return absent;
+  const options = await readDeleteOptions(exchange);
+  if (!options.ok) return options.answer;
+  const { dryRun, preconditions, propagation } = options.value;
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const command: Command = { type: 'delete', name: target.name, preconditions: { ...preconditions, ...preconditionsOf(exchange) }, propagation };
+  const outcome = await ports.execute(target.type, command, { ...context.value, dryRun: dryRun || context.value.dryRun });
+  return written(outcome, target);
+}
+
+/** DeleteOptions of a body that may be empty, whatever its media type then says. */
+export async function readDeleteOptions(exchange: Exchange): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
+  const media = mediaTypeOf(exchange.req, ['application/json']);
+  const body = await readBody(exchange);
+  if (!body.ok) return { ok: false, answer: unread(body) };
+  if (body.value.length > 0 && !media.ok) return { ok: false, answer: refusal(media.problem) };
+  const json = body.value.length === 0 ? { ok: true, value: {} } as const : decodeBody(body.value, exchange);
+  if (!json.ok) return { ok: false, answer: unread(json) };
+  const options = decodeDeleteOptions(json.value, exchange.query);
+  return options.ok ? options : { ok: false, answer: refusal(options.problem) };
+}
+
+async function write(exchange: Exchange, target: ItemTarget, ports: ResourcePorts, command: Command): Promise<Answer> {
+  const context: Decoded<WriteContext> = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  return written(await ports.execute(target.type, command, context.value), target);
+}
+
+/** An outcome as the answer of a change. */
+export function written(outcome: WriteOutcome, { type, name }: { readonly type: ResourceType; readonly name?: string }): Answer {
+  if (!outcome.ok) return refusal(problemOf(outcome.rejection, { kind: type.kind, ...(name === undefined ? {} : { name }) }));
+  return bytesAnswer(outcome.bytes, 200, writtenHeaders(outcome));
+}
+
+export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok: true }>): readonly string[] {
+  const etag = ['ETag', etagOf(version)];
+  return warnings.length === 0 ? etag : [...etag, ...warningHeaders(warnings)];
+}
+
+/** `Warning: 299 - "text"`; a header holds no control characters, and only ASCII passes every reader. */
+function warningHeaders(warnings: readonly string[]): readonly string[] {
+  return warnings.flatMap((text) => ['Warning', `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`]);
+}
+
+/**
+ * A missing object is told before its body is looked at (decision 2), and so is one that `If-None-Match` excludes. That it is
+ * missing is for the write door to say: another node may have made it a moment ago.
+ */
+export async function refuseAbsent(exchange: Exchange, target: ItemTarget, { reader, execute }: ResourcePorts): Promise<Answer | undefined> {
+  const stored = reader.get(target.type.key, target.name);
+  if (stored !== undefined) {
+    return isKnown(exchange.req, stored.revision) ? refusal(problem('precondition-failed', `If-None-Match names the current version ${String(stored.revision)}`)) : undefined;
+  }
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const probe = await execute(target.type, { type: 'delete', name: target.name, preconditions: {} }, { ...context.value, dryRun: true });
+  return probe.ok ? undefined : written(probe, target);
+}

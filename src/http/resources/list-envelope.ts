@@ -1,0 +1,50 @@
+import type { LogPosition } from '../../log/log.ts';
+import type { ListPage } from '../../read/objects.ts';
+import { encodeToken } from './continue-token.ts';
+import type { ListRequest, Paging } from './decode-list-query.ts';
+
+/** A list answer up to `"items":[` (decision 4.1); `]}` ends it. */
+export function envelopeHead(request: ListRequest, page: Omit<ListPage, 'items'>, position: LogPosition): string {
+  const { type } = request.identity;
+  const head = {
+    apiVersion: type.apiVersion,
+    kind: `${type.kind}List`,
+    metadata: metadataOf(request, page, position),
+    ...counted(request.paging, page),
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"items":[`;
+}
+
+export const envelopeTail = ']}';
+
+function metadataOf(request: ListRequest, page: Omit<ListPage, 'items'>, position: LogPosition): object {
+  const { paging } = request;
+  const first = paging.kind === 'chain' ? paging.token?.position ?? position : position;
+  const metadata = { resourceVersion: first.toString() };
+  if (paging.kind !== 'chain' || page.next === undefined) return metadata;
+  const token = { position: first, after: page.next, page: (paging.token?.page ?? 1) + 1 };
+  return { ...metadata, continue: encodeToken(token, request.identity), remainingItemCount: page.remaining };
+}
+
+function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): object {
+  switch (paging.kind) {
+    case 'all':
+      return ends({ page: 1, size: 0, total, totalPages: 1 }, false);
+    case 'page': {
+      const totalPages = Math.ceil(total / paging.size);
+      return ends({ page: paging.page, size: paging.size, total, totalPages }, paging.page < totalPages);
+    }
+    case 'chain': {
+      // Objects come and go while a chain is followed, so whether it goes on is read from the list and not from the counts.
+      const page = paging.token?.page ?? 1;
+      const totalPages = paging.limit === 0 ? page : Math.ceil(total / paging.limit);
+      return ends({ page, size: paging.limit, total, totalPages }, next !== undefined);
+    }
+  }
+}
+
+function ends(counts: { readonly page: number; readonly size: number; readonly total: number; readonly totalPages: number }, hasNext: boolean): object {
+  const { page, size, total, totalPages } = counts;
+  const hasPrevious = page > 1;
+  return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };
+}

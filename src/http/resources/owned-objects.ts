@@ -1,0 +1,162 @@
+import { deepEqual } from '../../base/json.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
+import { invalid, notFound } from '../../command/refuse.ts';
+import type { Execute } from '../../write/execute.ts';
+import { ownTextBytesMax } from '../../limits/access.ts';
+import type { StoredObject, Wanted } from '../../read/objects.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { IndexRequirement, ListQuery, Selection } from '../../resource/query/list-query.ts';
+import { bindFields } from '../../resource/query/order.ts';
+import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+import type { ResourcePorts, ResourceReader } from './item.ts';
+
+export type Owned = { readonly type: ResourceType; /** Compared with `spec.owner`, which the type must have indexed. */ readonly owner: string };
+
+/** Reading and writing as if there were only one owner's objects: what is another's is not there. New ones get their owner from the write door. */
+export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): ResourcePorts {
+  return { reader: new OwnedReader(reader, owned), execute: ownedExecute({ reader, execute }, owned) };
+}
+
+class OwnedReader implements ResourceReader {
+  readonly #reader: ResourceReader;
+  readonly #owner: string;
+  readonly #requirements: readonly IndexRequirement[];
+
+  constructor(reader: ResourceReader, { type, owner }: Owned) {
+    const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [owner] }], type.indexes);
+    if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
+    this.#reader = reader;
+    this.#owner = owner;
+    this.#requirements = bound.requirements;
+  }
+
+  get snapshots(): ResourceReader['snapshots'] {
+    return this.#reader.snapshots;
+  }
+
+  get(type: TypeKey, name: string): StoredObject | undefined {
+    const stored = this.#reader.get(type, name);
+    return stored !== undefined && identityOf(stored).owner === this.#owner ? stored : undefined;
+  }
+
+  list(type: TypeKey, query: ListQuery): ReturnType<ResourceReader['list']> {
+    return this.#reader.list(type, { ...query, selection: this.#narrowed(query.selection) });
+  }
+
+  async names(type: TypeKey, selection: Selection, signal?: Wanted): Promise<readonly string[]> {
+    return this.#reader.names(type, this.#narrowed(selection), signal);
+  }
+
+  position(): ReturnType<ResourceReader['position']> {
+    return this.#reader.position();
+  }
+
+  isKnown(position: Parameters<ResourceReader['isKnown']>[0]): boolean {
+    return this.#reader.isKnown(position);
+  }
+
+  reached(...call: Parameters<ResourceReader['reached']>): ReturnType<ResourceReader['reached']> {
+    return this.#reader.reached(...call);
+  }
+
+  #narrowed(selection: Selection): Selection {
+    return { ...selection, fields: [...selection.fields, ...this.#requirements] };
+  }
+}
+
+function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
+  return async (type, command, given) => {
+    const context: WriteContext = { ...given, isOwn: true };
+    if (command.type === 'collect') return execute(type, command, context);
+    if (command.type === 'create') {
+      const { metadata } = command.object;
+      return refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ?? execute(type, command, context);
+    }
+    const found = await lookedUp(type, command.name, { reader, execute, context });
+    if ('refused' in found) return found.refused;
+    const { stored, counted } = found;
+    const { uid, owner: itsOwner } = identityOf(stored);
+    if (itsOwner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
+    const own = pinned(command, uid);
+    if (own.type === 'delete') return execute(type, own, counted);
+    const refused = await changeRefused(type, own, { stored, execute, context: counted });
+    return refused ?? execute(type, own, { ...counted, admitted: 'counted' });
+  };
+}
+
+type Lookup = ResourcePorts & { readonly context: WriteContext };
+/** `counted`: how it is written from here on. */
+type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
+
+async function lookedUp(type: ResourceType, name: string, lookup: Lookup): Promise<Found | { readonly refused: WriteOutcome }> {
+  const { reader, execute, context } = lookup;
+  const stored = reader.get(type.key, name);
+  if (stored !== undefined) return { stored, counted: context };
+  // Another node may have made it a moment ago: the door says so, once this one has folded it.
+  const probe = await execute(type, { type: 'delete', name, preconditions: {} }, { ...context, dryRun: true });
+  const news = reader.get(type.key, name);
+  if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
+  return { refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe };
+}
+
+/** What holds an object back and what it belongs to is for the platform and administrators to say, not for its owner. */
+const administered = ['finalizers', 'ownerReferences'] as const;
+
+type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
+
+/** What a patch comes to is known once it is tried; undefined: it leaves them as they are. */
+async function changeRefused(type: ResourceType, command: Command, { stored, execute, context }: Change): Promise<WriteOutcome | undefined> {
+  const tried = await execute(type, command, { ...context, dryRun: true });
+  return tried.ok ? refusedAs(type, tried.name, { after: storedObject(tried.bytes).metadata, before: storedObject(stored.bytes).metadata }) : tried;
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+type Metadatas = { readonly after: Metadata; readonly before: Metadata };
+
+function refusedAs(type: ResourceType, name: string, { after, before }: Metadatas): WriteOutcome | undefined {
+  const changed = (member: string): boolean => !deepEqual(listed(after[member]), listed(before[member]));
+  const violations = [
+    ...administered.filter(changed).map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
+    ...described.filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax).map((member) => violationOf(member, tooLong)),
+  ];
+  return violations.length === 0 ? undefined : invalid(type, name, violations);
+}
+
+/** What people may say of their own objects in as many words as they like. */
+const described = ['labels', 'annotations'] as const;
+
+const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;
+
+function violationOf(member: string, detail: string): Violation {
+  return { pointer: `/metadata/${member}`, detail };
+}
+
+/** Of keys and values; a value of another kind is refused elsewhere. */
+function bytesOf(texts: unknown): number {
+  if (!isMembers(texts)) return 0;
+  const bytes = ([key, value]: readonly [string, unknown]): number =>
+    Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+  return Object.entries(texts).reduce((sum, entry) => sum + bytes(entry), 0);
+}
+
+function nameIn(metadata: unknown): string {
+  return isMembers(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+}
+
+/** None are none, however that is said. */
+function listed(value: unknown): unknown {
+  return value ?? [];
+}
+
+/** To the very object that was looked at: its name may be another's by the time the command is decided. */
+function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' }>>(command: C, uid: string): C {
+  return { ...command, preconditions: { uid, ...command.preconditions } };
+}
+
+function identityOf({ bytes }: StoredObject): { readonly uid: string; readonly owner: unknown } {
+  const { metadata: { uid }, spec } = storedObject(bytes);
+  return { uid, owner: isMembers(spec) ? spec['owner'] : undefined };
+}

@@ -1,0 +1,42 @@
+import type { Ending, EndReason } from '../../watch/watch-plan.ts';
+import type { FrameEncoding } from '../../watch/frame.ts';
+import { problem, problems, type Problem, type ProblemReason } from '../problem.ts';
+
+type Told = {
+  /** A WebSocket's close code (RFC 6455, 7.4). */
+  readonly closeCode: number;
+  /** The ERROR event before the end; absent when the client should simply come back. */
+  readonly error?: ProblemReason;
+};
+
+/** How each end is told (decisions 5.3 to 5.5). */
+export const endings = {
+  'timed-out': { closeCode: 1000 },
+  'too-slow': { closeCode: 1013 },
+  unresponsive: { closeCode: 1006 },
+  expired: { closeCode: 1000, error: 'expired' },
+  'rights-lost': { closeCode: 4403, error: 'forbidden' },
+  // The server goes on, so the connection's end alone would not say why.
+  'type-gone': { closeCode: 1012, error: 'unavailable' },
+  'shutting-down': { closeCode: 1012 },
+  overloaded: { closeCode: 1013, error: 'too-many-requests' },
+  failed: { closeCode: 1011, error: 'internal-error' },
+} as const satisfies Record<EndReason, Told>;
+
+/** Within a stream an error is always a plain Kubernetes `Status`, whatever the client accepts. */
+export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
+  const told: Told = endings[reason];
+  if (told.error === undefined) return undefined;
+  const { status, word } = problems[told.error];
+  const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: detail, reason: word, code: status };
+  const parts: Uint8Array[] = [];
+  encoding.encode({ type: 'ERROR', object: Buffer.from(JSON.stringify(object)), position: undefined }, parts);
+  return Buffer.concat(parts);
+}
+
+/** Why no watch begins. */
+export function refusalProblem(refusal: 'too-many-watchers' | 'shutting-down'): Problem {
+  return refusal === 'shutting-down'
+    ? problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
+    : problem('too-many-requests', 'too many watches are open on this server', { retryAfterSeconds: 10 });
+}

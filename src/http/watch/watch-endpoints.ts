@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax } from '../../limits/watches.ts';
+import type { WatchHub } from '../../watch/hub.ts';
+import type { WatchPlan } from '../../watch/watch-plan.ts';
+import { decodeWatchQuery } from './decode-watch-query.ts';
+import { headerOf } from '../exchange.ts';
+import type { Problem } from '../problem.ts';
+import { sendProblem, type Edge } from '../send.ts';
+import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
+import { refusalProblem } from './watch-ending.ts';
+import { SocketSink } from './watch-socket.ts';
+import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
+import type { WatchEndpoints, WatchRequest } from './watching.ts';
+
+export type WatchEndpointsDependencies = Edge & { readonly hub: WatchHub };
+
+export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): WatchEndpoints {
+  const endpoints = new HubEndpoints(dependencies);
+  return {
+    open: (request, req, res) => { endpoints.open(request, req, res); },
+    upgrade: (request, req, socket, head) => { endpoints.upgrade(request, req, { socket, head }); },
+  };
+}
+
+type Admission = { readonly ok: true; readonly value: WatchPlan } | { readonly ok: false; readonly problem: Problem };
+
+class HubEndpoints {
+  readonly #dependencies: WatchEndpointsDependencies;
+  readonly #upgrades = new SocketUpgrades({ messageBytesMax: watchClientFrameBytesMax, fragmentsMax: watchClientFragmentsMax, chunksMax: watchClientChunksMax });
+
+  constructor(dependencies: WatchEndpointsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void {
+    const { requestId } = request;
+    const encoding = acceptsEventStream(req) ? serverSentEvents : jsonLines;
+    const admission = this.#admit(request, encoding === serverSentEvents ? headerOf(req, 'last-event-id') : undefined);
+    if (!admission.ok) {
+      sendProblem({ req, res, requestId }, admission.problem, this.#dependencies);
+      return;
+    }
+    res.writeHead(200, ['Content-Type', encoding === serverSentEvents ? 'text/event-stream' : 'application/json', ...streamHeaders, requestId]);
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
+    res.flushHeaders();
+    // A connection that is reset while it is written to: its `close` tells the hub.
+    res.on('error', () => undefined);
+    const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
+    res.once('close', () => { watcher.gone(); });
+  }
+
+  upgrade(request: WatchRequest, req: IncomingMessage, { socket, head }: { readonly socket: Duplex; readonly head: Buffer }): void {
+    const admission = this.#admit(request, undefined);
+    if (!admission.ok) {
+      refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem, this.#dependencies);
+      return;
+    }
+    const refused = this.#upgrades.accept(req, socket, head, (webSocket) => {
+      const watcher = this.#dependencies.hub.open(admission.value, new SocketSink(webSocket, socket));
+      webSocket.once('close', () => { watcher.gone(); });
+    });
+    if (refused !== undefined) refuseUpgrade({ req, socket, requestId: request.requestId }, refused, this.#dependencies);
+  }
+
+  #admit(request: WatchRequest, resumed: string | undefined): Admission {
+    const decoded = decodeWatchQuery(request, resumed);
+    const refusal = this.#dependencies.hub.refusal();
+    return decoded.ok && refusal !== undefined ? { ok: false, problem: refusalProblem(refusal) } : decoded;
+  }
+}
+
+/** A proxy that collects an answer before it passes it on would keep a watch from ever beginning. */
+const streamHeaders = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no', 'X-Content-Type-Options', 'nosniff', 'X-Request-Id'] as const;
+
+function acceptsEventStream(req: IncomingMessage): boolean {
+  return (req.headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
+}

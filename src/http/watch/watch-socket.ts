@@ -1,0 +1,76 @@
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+
+import { eventOpenings, type FrameEncoding } from '../../watch/frame.ts';
+import type { Ending } from '../../watch/watch-plan.ts';
+import type { Sink } from '../../watch/watcher.ts';
+import { closeReason, pingFrame, Pings } from '../connection/socket-upgrades.ts';
+import { endings, errorFrames } from './watch-ending.ts';
+
+const textFrame = 0x81;
+export const binaryFrame = 0x82;
+const frameEnd = Buffer.from('}');
+
+/**
+ * One unmasked text frame an event (RFC 6455, 5.2), made here once for all watchers: a WebSocket library would make the
+ * header and a write for each of them.
+ */
+export const webSocketFrames: FrameEncoding = {
+  name: 'websocket',
+  encode: ({ type, object }, into) => {
+    const opening = eventOpenings[type];
+    into.push(frameHeader(opening.length + object.length + frameEnd.length), opening, object, frameEnd);
+  },
+};
+
+/** `opening`: the frame's first byte, a whole text message's by default. */
+export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
+  if (payloadBytes < 126) return Buffer.from([opening, payloadBytes]);
+  if (payloadBytes < 65_536) return Buffer.from([opening, 126, payloadBytes >> 8, payloadBytes & 0xff]);
+  const header = Buffer.alloc(10);
+  header[0] = opening;
+  header[1] = 127;
+  header.writeUIntBE(payloadBytes, 4, 6);
+  return header;
+}
+
+/** A watch over a WebSocket. Frames go to the connection itself, whole, so the library's control frames fall between them. */
+export class SocketSink implements Sink {
+  readonly encoding = webSocketFrames;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #pings: Pings;
+
+  constructor(webSocket: WebSocket, socket: Duplex) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#pings = new Pings(webSocket);
+  }
+
+  write(frames: Uint8Array, taken: () => void): void {
+    // Nothing may follow a close frame.
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames, taken);
+    else taken();
+  }
+
+  cut(): void {
+    this.#webSocket.terminate();
+  }
+
+  keepAlive(now: number): Uint8Array {
+    this.#pings.asked(now);
+    return pingFrame;
+  }
+
+  isUnresponsive(now: number): boolean {
+    return this.#pings.areUnanswered(now);
+  }
+
+  farewell(ending: Ending): Uint8Array | undefined {
+    return errorFrames(ending, this.encoding);
+  }
+
+  end({ reason, detail }: Ending): void {
+    this.#webSocket.close(endings[reason].closeCode, closeReason(detail));
+  }
+}

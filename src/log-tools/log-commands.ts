@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
+
+import { CommandFailure } from '../cli/failure.ts';
+import type { LogCommands, LogCopyWish, LogWish } from '../cli/log-commands.ts';
+import type { Surroundings } from '../cli/surroundings.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { StartError } from '../base/start-error.ts';
+import { takeDataDir } from '../disk/data-dir.ts';
+import { resourceFailure } from '../disk/resource-failure.ts';
+import { refuseFullDisk } from '../disk/start-space.ts';
+import { copyLog } from './log-copy.ts';
+import { LogCopyError } from './log-copy-cursor.ts';
+import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
+import { isSamePlace, logPlace, withoutCredentials, type LogPlace } from './log-place.ts';
+import { describeLog } from './log-survey.ts';
+import { isStrayAppendReply } from '../log/eventstore/eventstore-stray.ts';
+import { UnsuitableLogError } from '../log/founded-log.ts';
+import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
+import { openLog } from '../server/open-log.ts';
+
+/** The commands about a log, which open it themselves: no server may have an embedded one open meanwhile. */
+export const logCommands: LogCommands = {
+  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, surroundings) => {
+    const settings = settingsOf(surroundings);
+    const source = placeOf('--from', from, settings, fromPrefix);
+    const target = placeOf('--to', to, settings, toPrefix);
+    if (isSamePlace(source, target)) throw new CommandFailure('the source and the target are the same log', refusedExitCode);
+    await withLogs([source, target], surroundings, async (logs) => {
+      if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
+      const copied = await copyLog({
+        source: await logs.open(source, { mustExist: true }), openTarget: async () => logs.open(target, { mustExist: false }),
+        inFlightMax, clock: surroundings.clock, uuid: randomUUID, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); },
+      });
+      const { events, logId, epoch, written } = copied;
+      surroundings.output.write(`${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`);
+    });
+  },
+
+  startEpoch: async ({ log }: LogWish, surroundings) => {
+    const place = wantedPlace(log, surroundings);
+    await withLogs([place], surroundings, async (logs) => {
+      if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
+      const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, uuid: randomUUID, signal: logs.signal });
+      surroundings.output.write(`${place.shown}: log ${logId} is in epoch ${epoch.toString()}\n`);
+    });
+  },
+
+  describe: async ({ log }: LogWish, surroundings) => {
+    const place = wantedPlace(log, surroundings);
+    await withLogs([place], surroundings, async (logs) => {
+      const lines = await describeLog(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); } });
+      surroundings.output.write([['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''));
+    });
+  },
+};
+
+const refusedExitCode = 2;
+
+function settingsOf({ folder, variables }: Surroundings): { readonly environment: ReturnType<typeof readEnvironment>; readonly folder: string } {
+  return { environment: readEnvironment(folder, variables), folder };
+}
+
+function wantedPlace(log: string | undefined, surroundings: Surroundings): LogPlace {
+  const settings = settingsOf(surroundings);
+  return placeOf(log === undefined ? 'EVENT_LOG' : '--log', log ?? settings.environment['EVENT_LOG'] ?? 'embedded:', settings);
+}
+
+function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>, prefix?: string): LogPlace {
+  try {
+    return logPlace(option, words, settings, prefix);
+  } catch (error) {
+    throw failureOf(error, []);
+  }
+}
+
+type OpenLogs = {
+  /** Ends when a log cannot be written any more. */
+  readonly signal: AbortSignal;
+  readonly open: (place: LogPlace, options: { readonly mustExist: boolean }) => Promise<EventLog>;
+};
+
+/** Gives back what was opened, and tells what went wrong in words for whoever typed the command. */
+async function withLogs(places: readonly LogPlace[], surroundings: Surroundings, work: (logs: OpenLogs) => Promise<void>): Promise<void> {
+  const locked = new Map<string, { release(): Promise<void> }>();
+  const opened: EventLog[] = [];
+  const ending = new AbortController();
+  // A wait for a log that does not answer is a timer, which alone would not keep the process.
+  const { port1 } = new MessageChannel();
+  port1.on('message', () => undefined);
+  const open: OpenLogs['open'] = async (place, { mustExist }) => {
+    if (place.eventLog.kind === 'embedded') await lock(place, mustExist, locked);
+    let away = false;
+    const { log } = await openLog(place, {
+      clock: surroundings.clock, onFatal: (error) => { ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error })); },
+      onState: (state) => {
+        // That a log answers is news only after it did not.
+        if (!state.reachable || away) surroundings.notes.write(`${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`);
+        away = !state.reachable;
+      },
+    });
+    opened.push(log);
+    return log;
+  };
+  // The driver throws where nobody can catch it: what was in flight is settled all the same.
+  const onStray = (error: unknown): void => { if (!isStrayAppendReply(error)) ending.abort(error); };
+  process.on('uncaughtException', onStray).on('unhandledRejection', onStray);
+  try {
+    await work({ signal: ending.signal, open });
+  } catch (error) {
+    throw failureOf(error, places);
+  } finally {
+    process.off('uncaughtException', onStray).off('unhandledRejection', onStray);
+    for (const log of opened) await log.close();
+    for (const held of locked.values()) await held.release();
+    port1.close();
+  }
+}
+
+async function lock({ dataDir, shown }: LogPlace, mustExist: boolean, locked: Map<string, { release(): Promise<void> }>): Promise<void> {
+  if (locked.has(dataDir)) return;
+  if (mustExist && !existsSync(join(dataDir, 'log', 'data.mdb'))) throw new StartError(`${shown} holds no log`, { exitCode: refusedExitCode });
+  locked.set(dataDir, await takeDataDir(dataDir));
+}
+
+/** Words without a stack and without a credential, and whether the operator must do something else (2) or it failed (1). */
+function failureOf(error: unknown, places: readonly LogPlace[]): CommandFailure {
+  const failed = resourceFailure(error);
+  if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);
+  const message = error instanceof Error ? error.message : String(error);
+  const isRefusal = error instanceof LogCopyError ? error.kind === 'refused'
+    : [StartError, EpochRefusedError, UnsuitableLogError, LogRefusedError, LogCorruptError].some((kind) => error instanceof kind);
+  return new CommandFailure(withoutCredentials(message, places), isRefusal ? refusedExitCode : 1);
+}

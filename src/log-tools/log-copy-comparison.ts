@@ -1,0 +1,57 @@
+import type { CopyContext, CopySource } from './log-copy-context.ts';
+import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor.ts';
+import { retryRead } from './log-copy-retry.ts';
+import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
+
+type Standing = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
+
+/** Compares the target with the source's beginning: how many events are there, where they end, and the source's next. */
+export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<Standing> {
+  const { progress, signal, tell } = context;
+  const head = await retryRead(context, () => target.head());
+  const found = new EventCursor(target, { side: 'target', after: logStart, until: head, signal });
+  let standing = 0;
+  try {
+    let copied = await found.next();
+    if (copied !== undefined) {
+      tell('resuming a copy: comparing the events in the target');
+      progress.begin('comparing');
+    }
+    for (; copied !== undefined; copied = await found.next()) {
+      assertSame(await events.next(), copied);
+      standing += 1;
+      progress.advance();
+    }
+  } finally {
+    await found.close();
+  }
+  if (standing > 0) progress.end();
+  return { standing, last: head, next: await events.next() };
+}
+
+function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent): void {
+  if (original === undefined) throw new LogCopyError('failed', `the target holds more than the source: ${told(copied)}`);
+  const difference = differenceOf(original, copied);
+  if (difference === undefined) return;
+  throw new LogCopyError('failed', `the target differs from the source: ${told(original)} of the source is ${told(copied)} in the target, which differs in ${difference}; empty the target and copy again`);
+}
+
+/** Both from their beginnings: the same events in the same order, and no others. */
+export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
+  const { source: log, progress, signal } = context;
+  progress.begin('verifying', source.events);
+  const originals = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
+  const copies = new EventCursor(target, { side: 'target', after: logStart, until: await retryRead(context, () => target.head()), signal });
+  try {
+    for (let copied = await copies.next(); copied !== undefined; copied = await copies.next()) {
+      assertSame(await originals.next(), copied);
+      progress.advance();
+    }
+    const missing = await originals.next();
+    if (missing !== undefined) throw new LogCopyError('failed', `the target lacks ${told(missing)} of the source`);
+  } finally {
+    await originals.close();
+    await copies.close();
+  }
+  progress.end();
+}

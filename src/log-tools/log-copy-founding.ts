@@ -1,0 +1,51 @@
+import { must } from '../base/unreachable.ts';
+import type { CopyContext, CopySource } from './log-copy-context.ts';
+import { LogCopyError, damaged } from './log-copy-cursor.ts';
+import { retryRead } from './log-copy-retry.ts';
+import { appendPlatformEvent } from './log-epoch.ts';
+import { readFounding, type Founding } from '../log/founded-log.ts';
+import { logStart, type EventLog } from '../log/log.ts';
+
+const actor = 'system:log-copy';
+
+export async function sourceFounding(log: EventLog): Promise<Founding> {
+  const founding = await readFounding(log).catch((error: unknown) => { throw damaged('source', error, 'refused'); });
+  if (founding === undefined) {
+    const isEmpty = await log.head() === logStart;
+    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source has no identity: an earlier version wrote it; start the server on it once');
+  }
+  if (!founding.finished) throw new LogCopyError('refused', 'the source is an unfinished copy');
+  return founding;
+}
+
+/** The target's founding where it is this very copy, undefined where it is empty. Anything else is refused. */
+export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
+  // The head first: the founding of a call that was killed may land between the two.
+  const head = await target.head();
+  const founding = await readFounding(target).catch((error: unknown) => { throw damaged('target', error, 'refused'); });
+  if (founding === undefined) {
+    if (head !== logStart) throw new LogCopyError('refused', 'the target is not empty: it holds events of a log that does not say which it is');
+    return undefined;
+  }
+  if (founding.logId === source.logId && founding.epoch === source.epoch) throw new LogCopyError('refused', 'the source and the target are the same log');
+  if (founding.domain !== source.domain) throw new LogCopyError('refused', `the target belongs to the platform domain ${founding.domain}, and the source to ${source.domain}`);
+  const { copyOf } = founding;
+  if (copyOf === undefined) throw new LogCopyError('refused', `the target is not empty: it is the log ${founding.logId}`);
+  if (copyOf.logId !== source.logId || copyOf.epoch !== source.epoch) {
+    throw new LogCopyError('refused', `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), and the source is ${source.logId} (epoch ${source.epoch.toString()})`);
+  }
+  return founding;
+}
+
+/** Whoever comes first founds it: a call before this one, whose append came late, or one beside it. */
+export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
+  const { logId, epoch, domain } = source;
+  await appendPlatformEvent(target, { type: 'EpochStarted', logId: context.uuid(), domain, epoch: epoch + 1, reason: 'copied', copyOf: { logId, epoch } }, { ...context, actor, expected: 'absent' });
+  return must(await retryRead(context, () => targetFounding(target, source)), 'it was founded');
+}
+
+export async function finishCopy(context: CopyContext, target: EventLog, { source, begun }: { readonly source: CopySource; readonly begun: Founding }): Promise<void> {
+  if (await appendPlatformEvent(target, { type: 'CopyFinished', events: source.events }, { ...context, actor, expected: begun.revision })) return;
+  const now = await retryRead(context, () => targetFounding(target, source.founding));
+  if (now?.finished !== true || now.copied !== source.events) throw new LogCopyError('failed', 'something else writes to the target');
+}

@@ -1,0 +1,153 @@
+import { delay, type Clock } from '../base/clock.ts';
+import { must } from '../base/unreachable.ts';
+import { logCopyInFlightBytesMax, logRetryMsMax, logRetryMsMin } from '../limits/log.ts';
+import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor.ts';
+import { LogRefusedError, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from '../log/log.ts';
+
+export type PipelineOptions = {
+  readonly target: EventLog;
+  /** Where the last copied event that is known to stand in the target is. */
+  readonly after: LogPosition;
+  /** Appends on their way at once, 1 or more. */
+  readonly inFlightMax: number;
+  readonly clock: Clock;
+  /** Ends it: its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Each time events are known to stand in the target. */
+  readonly onCopied: (events: number) => void;
+};
+
+/** A log rejects what it can never take; it answers all else. */
+type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
+type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> };
+
+/**
+ * Appends events in the order they are given, several on their way at once.
+ *
+ * Each append has the event's own id and expects the revision before it, so none is ever there twice, whoever sends it again.
+ * That they land in the order they were sent is what a healthy log does and none promises: so each answer's position is
+ * compared with the one before. When an append has not succeeded, nothing more is sent until all answers are in; then the target
+ * itself says what stands, and the rest is sent again. What stands must be a beginning of what was sent: where a later event
+ * overtook one that was lost, the order is gone for good, and the copy fails.
+ */
+export class CopyPipeline {
+  readonly #options: PipelineOptions;
+  #after: LogPosition;
+  #sent: Sent[] = [];
+  #bytes = 0;
+  /** A connection that has answered once keeps the order of what follows; the first call on a cold one may come last. */
+  #warm = false;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#after = options.after;
+  }
+
+  async push(event: RecordedEvent): Promise<void> {
+    this.#send(event);
+    while (this.#sent.length >= (this.#warm ? this.#options.inFlightMax : 1) || this.#bytes >= logCopyInFlightBytesMax) await this.#settleOldest();
+  }
+
+  /** Resolves once all that was pushed stands in the target. */
+  async drain(): Promise<void> {
+    while (this.#sent.length > 0) await this.#settleOldest();
+  }
+
+  #send(event: RecordedEvent): void {
+    const { id, type, data, metadata, stream, revision } = event;
+    const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
+    // Not awaited here: that a log refuses it is seen when its turn comes, and must not be an unhandled rejection until then.
+    const outcome = this.#options.target.append(stream, [{ id, type, data, metadata }], expected)
+      .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
+    this.#sent.push({ event, outcome });
+    this.#bytes += data.length + metadata.length;
+  }
+
+  async #settleOldest(): Promise<void> {
+    const { event, outcome } = must(this.#sent[0], 'something is on its way');
+    const answer = await outcome;
+    this.#options.signal.throwIfAborted();
+    if (!answer.ok) {
+      if (answer.reason === 'rejected') throw rejected(event, answer.cause);
+      await this.#recover();
+      return;
+    }
+    this.#warm = true;
+    this.#confirm(event, answer.position);
+  }
+
+  #confirm(event: RecordedEvent, position: LogPosition): void {
+    if (position <= this.#after) throw overtaken(event);
+    this.#after = position;
+    this.#sent.shift();
+    this.#bytes -= event.data.length + event.metadata.length;
+    this.#options.onCopied(1);
+  }
+
+  /** Something failed: looks at what stands, and sends the rest one after another until the target answers again. */
+  async #recover(): Promise<void> {
+    const { signal, clock } = this.#options;
+    this.#warm = false;
+    for (let waitMs = logRetryMsMin; this.#sent.length > 0; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+      await Promise.all(this.#sent.map(({ outcome }) => outcome));
+      signal.throwIfAborted();
+      if (await this.#lookAtTarget() && await this.#sendRestAgain()) return;
+      await delay(clock, waitMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Takes off what stands in the target; false when it cannot be asked. */
+  async #lookAtTarget(): Promise<boolean> {
+    const { target, signal } = this.#options;
+    let standing: EventCursor | undefined;
+    try {
+      standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
+      for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
+        const first = this.#sent[0];
+        // What a call before this one had on its way lands late, and may be ahead of what this one has sent.
+        if (first === undefined) break;
+        if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
+        this.#confirm(first.event, found.position);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof LogCopyError || signal.aborted) throw error;
+      return false;
+    } finally {
+      await standing?.close();
+    }
+  }
+
+  /** The first one alone, and only when it stands the others behind it. */
+  async #sendRestAgain(): Promise<boolean> {
+    const rest = this.#sent.splice(0).map(({ event }) => event);
+    this.#bytes = 0;
+    for (const [place, event] of rest.entries()) {
+      this.#send(event);
+      if (place > 0) continue;
+      const { outcome } = must(this.#sent[0], 'it was just sent');
+      const answer = await outcome;
+      if (answer.ok) {
+        this.#warm = true;
+        continue;
+      }
+      if (answer.reason === 'rejected') throw rejected(event, answer.cause);
+      if (answer.reason === 'conflict') throw new LogCopyError('failed', `${told(event)} of the source cannot be appended: the target's stream ends at ${answer.actual.toString()}`);
+      for (const later of rest.slice(1)) this.#sent.push({ event: later, outcome: Promise.resolve(answer) });
+      this.#bytes = rest.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
+      return false;
+    }
+    return true;
+  }
+}
+
+function overtaken(event: RecordedEvent): LogCopyError {
+  return new LogCopyError('failed', `the target took later events before ${told(event)} of the source, so it has lost the order: empty the target and copy again with --in-flight 1`);
+}
+
+/** Refused altogether it is the operator's; otherwise it is about this one event. */
+function rejected(event: RecordedEvent, cause: unknown): unknown {
+  if (cause instanceof LogRefusedError) return cause;
+  return new LogCopyError('failed', `the target does not take ${told(event)} of the source: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../base/clock.ts';
+
+/** How often a copy says how far it is; without any progress for the latter it ends, and is resumed by hand. */
+const logCopyProgressMs = 1_000;
+export const logCopyStallMs = 120_000;
+
+export type ProgressOptions = {
+  readonly clock: Clock;
+  /** One line, without its end. */
+  readonly tell: (line: string) => void;
+};
+
+type Stage = {
+  readonly what: string;
+  readonly total: number | undefined;
+  readonly startedMs: number;
+  toldMs: number;
+  events: number;
+};
+
+/** Says how far a copy is: a line a second while it goes on, and one at the end of each stage. */
+export class CopyProgress {
+  readonly #options: ProgressOptions;
+  #stage: Stage | undefined;
+  /** Grows with whatever is done, in all stages: who watches for a standstill compares it. */
+  #beats = 0;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+  }
+
+  get beats(): number {
+    return this.#beats;
+  }
+
+  /** `total` is what it will come to, where that is known. */
+  begin(what: string, total?: number): void {
+    const now = this.#options.clock.monotonic();
+    this.#stage = { what, total, startedMs: now, toldMs: now, events: 0 };
+    this.#beats += 1;
+  }
+
+  advance(): void {
+    const stage = this.#stage;
+    this.#beats += 1;
+    if (stage === undefined) return;
+    stage.events += 1;
+    // Looking at the clock for each of a million events would be seen.
+    if (stage.events % 64 !== 0) return;
+    const now = this.#options.clock.monotonic();
+    if (now - stage.toldMs < logCopyProgressMs) return;
+    stage.toldMs = now;
+    this.#options.tell(lineOf(stage, now));
+  }
+
+  end(): void {
+    const stage = this.#stage;
+    this.#stage = undefined;
+    if (stage !== undefined) this.#options.tell(doneLine(stage, this.#options.clock.monotonic()));
+  }
+}
+
+function lineOf({ what, total, events, startedMs }: Stage, now: number): string {
+  const perSecond = events / Math.max((now - startedMs) / 1_000, 0.001);
+  const rate = `${grouped(Math.round(perSecond))} events/s`;
+  if (total === undefined) return `${what}: ${grouped(events)} events, ${rate}`;
+  const percent = total === 0 ? 100 : Math.floor((events / total) * 100);
+  return `${what}: ${grouped(events)} of ${grouped(total)} events (${percent.toString()} %), ${rate}, ${span((total - events) / perSecond)} left`;
+}
+
+function doneLine({ what, events, startedMs }: Stage, now: number): string {
+  return `${what}: ${grouped(events)} events in ${span((now - startedMs) / 1_000)}`;
+}
+
+function grouped(count: number): string {
+  return count.toString().replace(/\B(?=(?:\d{3})+$)/gu, ',');
+}
+
+function span(seconds: number): string {
+  if (!Number.isFinite(seconds)) return 'unknown time';
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole.toString()} s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes.toString()} min ${(whole % 60).toString()} s` : `${Math.floor(minutes / 60).toString()} h ${(minutes % 60).toString()} min`;
+}

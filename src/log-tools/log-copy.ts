@@ -1,0 +1,127 @@
+import { EventCursor, LogCopyError } from './log-copy-cursor.ts';
+import { comparePrefix, verifyCopy } from './log-copy-comparison.ts';
+import type { CopyContext, CopySource, LogCopyOptions } from './log-copy-context.ts';
+import { finishCopy, foundCopy, sourceFounding, targetFounding } from './log-copy-founding.ts';
+import { CopyPipeline } from './log-copy-pipeline.ts';
+import { CopyProgress, logCopyStallMs } from './log-copy-progress.ts';
+import { retryRead } from './log-copy-retry.ts';
+import type { Founding } from '../log/founded-log.ts';
+import { logStart, type EventLog, type LogPosition } from '../log/log.ts';
+
+export type CopiedLog = {
+  readonly logId: string;
+  readonly epoch: number;
+  readonly events: number;
+  /** False: it was a whole copy already, and nothing was written. */
+  readonly written: boolean;
+};
+
+/**
+ * Copies a log into another one, event by event: ids, types, data, metadata, revisions and order are the source's. The
+ * founding is not copied (the target has its own, an epoch later, so that no position means two things), nor are leases.
+ * Whatever ends a copy, the next call with the same two logs resumes it where the target ends.
+ *
+ * @throws LogCopyError when it must not begin or cannot go on.
+ */
+export async function copyLog(options: LogCopyOptions): Promise<CopiedLog> {
+  const progress = new CopyProgress(options);
+  const ending = new AbortController();
+  const signal = options.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, options.signal]);
+  const watch = watchStandstill(options, progress, ending);
+  try {
+    return await copy({ ...options, signal, progress });
+  } finally {
+    watch.cancel();
+  }
+}
+
+async function copy(context: CopyContext): Promise<CopiedLog> {
+  const { source: log, openTarget } = context;
+  const founding = await sourceFounding(log);
+  let target = await openTarget();
+  try {
+    const before = await targetFounding(target, founding);
+    const head = await log.head();
+    const source: CopySource = { founding, head, events: await countSource(context, head) };
+    await assertNotGrown(context, source, 'refused');
+    if (before?.finished === true) return finishedAlready(before, source.events);
+    const begun = before ?? await foundCopy(context, target, founding);
+    await copyRest(context, source, target);
+    await assertNotGrown(context, source, 'failed');
+    await target.close();
+    target = await openTarget();
+    await verifyCopy(context, source, target);
+    await assertNotGrown(context, source, 'failed');
+    await finishCopy(context, target, { source, begun });
+    return { logId: begun.logId, epoch: begun.epoch, events: source.events, written: true };
+  } finally {
+    await target.close();
+  }
+}
+
+function finishedAlready({ logId, epoch, copied }: Founding, events: number): CopiedLog {
+  if (copied === events) return { logId, epoch, events, written: false };
+  throw new LogCopyError('refused', `the target is a finished copy of this source when it had ${String(copied)} events; it has ${events.toString()} now: copy it into an empty log`);
+}
+
+/** Reads it to its end before anything is written: a damaged one is refused, and how far a copy is can be said in percent. */
+async function countSource({ source: log, progress, signal }: CopyContext, head: LogPosition): Promise<number> {
+  progress.begin('reading the source');
+  const cursor = new EventCursor(log, { side: 'source', after: logStart, until: head, signal });
+  let events = 0;
+  try {
+    while (await cursor.next() !== undefined) {
+      events += 1;
+      progress.advance();
+    }
+  } catch (error) {
+    if (error instanceof LogCopyError) throw new LogCopyError('refused', error.message, { cause: error });
+    throw error;
+  } finally {
+    await cursor.close();
+  }
+  progress.end();
+  return events;
+}
+
+/** Whatever was appended to it, a lease's renewal included, says that somebody serves from it. */
+async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
+  if (await retryRead(context, () => context.source.head()) === head) return;
+  throw new LogCopyError(kind, `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`);
+}
+
+/** Compares what stands in the target with the source's beginning, and appends what comes after it. */
+async function copyRest(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
+  const { source: log, clock, signal, progress, inFlightMax } = context;
+  const events = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
+  try {
+    const { standing, last, next } = await comparePrefix(context, target, events);
+    progress.begin('copying', source.events - standing);
+    const pipeline = new CopyPipeline({ target, after: last, inFlightMax, clock, signal, onCopied: () => { progress.advance(); } });
+    for (let event = next; event !== undefined; event = await events.next()) await pipeline.push(event);
+    await pipeline.drain();
+    progress.end();
+  } finally {
+    await events.close();
+  }
+}
+
+/** A log that stops answering is waited for, and said; one that stays away ends the copy, which goes on when it is called again. */
+function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: CopyProgress, ending: AbortController): { cancel(): void } {
+  let beats = progress.beats;
+  let stillMs = 0;
+  const everyMs = 5_000;
+  const look = (): void => {
+    stillMs = progress.beats === beats ? stillMs + everyMs : 0;
+    beats = progress.beats;
+    if (stillMs >= logCopyStallMs) {
+      ending.abort(new LogCopyError('failed', `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer to resume`));
+      return;
+    }
+    const state = source.state();
+    if (stillMs > 0) tell(state.reachable ? 'waiting for the logs' : `waiting for the source: ${state.reason}`);
+    timer = clock.after(everyMs, look);
+  };
+  let timer = clock.after(everyMs, look);
+  return { cancel: () => { timer.cancel(); } };
+}

@@ -1,0 +1,46 @@
+import { delay, type Clock } from '../base/clock.ts';
+import { eventSchema, type EventMetadata, type PlatformEvent } from '../command/event.ts';
+import { logRetryMsMax, logRetryMsMin } from '../limits/log.ts';
+import { encodeEvent } from '../log/event-codec.ts';
+import { platformStream, readFounding, type Founding } from '../log/founded-log.ts';
+import type { EventLog, ExpectedRevision } from '../log/log.ts';
+
+/** Chance, time and what ends a wait, of whoever writes the log's own events. */
+export type EpochWriting = { readonly clock: Clock; readonly uuid: () => string; readonly signal: AbortSignal };
+
+/** A log on which no epoch can be begun; nothing was written. */
+export class EpochRefusedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'EpochRefusedError';
+  }
+}
+
+/**
+ * After a log was put back to an earlier state in place: positions that clients and read models remember may be given again, to
+ * other events. From this event on they are an epoch later, and the old ones are refused instead of misread.
+ */
+export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
+  const founding = await readFounding(log);
+  if (founding === undefined) throw new EpochRefusedError('the log has no identity: no server has used it yet');
+  if (!founding.finished) throw new EpochRefusedError('the log is an unfinished copy');
+  const { logId, domain, epoch, revision } = founding;
+  if (!await appendPlatformEvent(log, { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored' }, { ...writing, actor: 'system:log-new-epoch', expected: revision })) {
+    throw new EpochRefusedError('another process began an epoch at the same time');
+  }
+  return { ...founding, epoch: epoch + 1, reason: 'restored' };
+}
+
+/** Again and again with the same id until its outcome is known; false when another event stands there. */
+export async function appendPlatformEvent(log: EventLog, event: PlatformEvent, writing: EpochWriting & { readonly actor: string; readonly expected: ExpectedRevision }): Promise<boolean> {
+  const { clock, uuid, signal, actor, expected } = writing;
+  const requestId = uuid();
+  const metadata: EventMetadata = { actor, verb: 'create', requestId, time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId };
+  const proposed = encodeEvent(uuid(), event, metadata);
+  for (let waitMs = logRetryMsMin; ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+    const outcome = await log.append(platformStream, [proposed], expected);
+    if (outcome.ok || outcome.reason === 'conflict') return outcome.ok;
+    await delay(clock, waitMs, signal);
+    signal.throwIfAborted();
+  }
+}

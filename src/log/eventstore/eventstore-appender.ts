@@ -1,0 +1,263 @@
+import type { AppendResult, EventData } from '@eventstore/db-client';
+
+import { delay } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { EventStoreUrl } from '../../config/eventstore-url.ts';
+import { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
+import { faultOf, wasNeverSent, wasReplied } from './eventstore-errors.ts';
+import type { Fault } from './eventstore-errors.ts';
+import { logCloseMs, logReplyMs, logSendWaitMs } from './eventstore-limits.ts';
+import { isStrayAppendReply } from './eventstore-stray.ts';
+
+export type Reply =
+  /** `position` is undefined where the server does not say it. */
+  | { readonly kind: 'appended'; readonly revision: number; readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined }
+  /** The server answered that it did not append. */
+  | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
+  | { readonly kind: 'not-sent'; readonly fault: Fault; readonly cause: unknown }
+  | { readonly kind: 'unknown'; readonly fault: Fault; readonly cause: unknown };
+
+type Append = {
+  readonly stream: string;
+  readonly events: EventData[];
+  readonly expected: bigint | 'no_stream';
+  readonly settle: (reply: Reply) => void;
+  timer: Timer;
+};
+
+/** Of these the server itself says that it appended nothing. */
+const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
+
+/** `cold`: the next append begins to connect. `first`: one append is under way alone, as others would overtake it. */
+type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
+
+/**
+ * All appends of a process to one EventStoreDB, over one client and one stream of the driver's. That stream's table of who
+ * waits for which reply is shared by the process and cleared by any error, and a reply that finds nobody stops the stream
+ * for good. So whatever goes wrong ends in the same way: everything in flight is answered `unknown`, client and stream are
+ * thrown away, and the next append begins with a new one.
+ */
+export class Appender {
+  readonly #connectTo: () => LogDriver;
+  readonly #clock: Clock;
+  #client: LogDriver | undefined;
+  #gate: Gate = 'cold';
+  /** Not sent yet, in the order they were asked. */
+  #waiting: Append[] = [];
+  readonly #inFlight = new Set<Append>();
+  #closed = false;
+
+  constructor(connectTo: () => LogDriver, clock: Clock) {
+    this.#connectTo = connectTo;
+    this.#clock = clock;
+  }
+
+  append(stream: string, events: EventData[], expected: bigint | 'no_stream'): Promise<Reply> {
+    return new Promise((settle) => {
+      const append: Append = { stream, events, expected, settle, timer: none };
+      if (this.#gate === 'open' || (this.#gate === 'first' && this.#inFlight.size === 0)) {
+        this.#send(append);
+        return;
+      }
+      append.timer = this.#clock.after(logSendWaitMs, () => { this.#giveUp(append); });
+      this.#waiting.push(append);
+      if (this.#gate === 'cold') void this.#connect();
+    });
+  }
+
+  /** Only the last events of this stream count: the server may drop the others. It is tidying, so nobody waits for it. */
+  keepLast(stream: string, maxCount: number): Promise<unknown> {
+    return this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ?? Promise.reject(new Error('not connected'));
+  }
+
+  #giveUp(append: Append): void {
+    const at = this.#waiting.indexOf(append);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    const cause = new Error(`no connection within ${logSendWaitMs.toString()} ms`);
+    append.settle({ kind: 'not-sent', fault: { kind: 'away', reason: cause.message }, cause });
+  }
+
+  async #connect(): Promise<void> {
+    this.#gate = 'connecting';
+    try {
+      const client = this.#client = this.#connectTo();
+      await this.#inTime(client.warmUp());
+    } catch (cause) {
+      this.#refuseWaiting(faultOf(cause), cause);
+      await this.#discard();
+      this.#reopen();
+      return;
+    }
+    if (this.#closed) return;
+    this.#gate = 'first';
+    this.#sendNext();
+  }
+
+  async #inTime(asked: Promise<void>): Promise<void> {
+    const waited = new AbortController();
+    const late = delay(this.#clock, logReplyMs, waited.signal).then(() => { throw new Error(`no answer within ${logReplyMs.toString()} ms`); });
+    try {
+      await Promise.race([asked, late]);
+    } finally {
+      late.catch(() => undefined);
+      waited.abort();
+    }
+  }
+
+  #refuseWaiting(fault: Fault, cause: unknown): void {
+    for (const append of this.#waiting.splice(0)) {
+      append.timer.cancel();
+      append.settle({ kind: 'not-sent', fault, cause });
+    }
+  }
+
+  /** One while the stream is new, all once it has answered. */
+  #sendNext(): void {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      next.timer.cancel();
+      this.#send(next);
+      if (this.#gate === 'first') return;
+    }
+  }
+
+  #send(append: Append): void {
+    const client = this.#client;
+    if (client === undefined) throw new Error('invariant broken: an open gate has a client');
+    this.#inFlight.add(append);
+    append.timer = this.#clock.after(logReplyMs, () => {
+      // Whatever swallowed this reply may swallow the others.
+      this.#cut(new Error(`no reply within ${logReplyMs.toString()} ms`));
+    });
+    client.appendToStream(append.stream, append.events, { expectedRevision: append.expected })
+      .then((result) => { this.#succeeded(append, result); }, (error: unknown) => { this.#failed(append, error); });
+  }
+
+  #succeeded(append: Append, { nextExpectedRevision, position }: AppendResult): void {
+    this.#settle(append, { kind: 'appended', revision: Number(nextExpectedRevision), position });
+    this.#opened();
+  }
+
+  #failed(append: Append, cause: unknown): void {
+    if (!this.#inFlight.has(append)) return;
+    const fault = faultOf(cause);
+    // A reply of its own: the stream goes on.
+    if (wasReplied(cause) && !refusals.has(fault.kind)) {
+      this.#settle(append, { kind: 'unknown', fault, cause });
+      this.#opened();
+      return;
+    }
+    if (refusals.has(fault.kind)) {
+      this.#settle(append, { kind: 'answered', fault, cause });
+      // Without rights the stream itself may have ended.
+      if (fault.kind === 'refused') this.#cut(cause);
+      else this.#opened();
+      return;
+    }
+    // Only of the first append on a new stream is this error surely its own: others share one table with other streams.
+    if (this.#gate === 'first' && wasNeverSent(cause)) {
+      this.#settle(append, { kind: 'not-sent', fault, cause });
+      this.#refuseWaiting(fault, cause);
+    }
+    this.#cut(cause);
+  }
+
+  #opened(): void {
+    if (this.#gate !== 'first') return;
+    this.#gate = 'open';
+    this.#sendNext();
+  }
+
+  #settle(append: Append, reply: Reply): void {
+    if (!this.#inFlight.delete(append)) return;
+    append.timer.cancel();
+    append.settle(reply);
+  }
+
+  /** Everything in flight may have been appended or not; a new stream answers what comes next. */
+  #cut(cause: unknown): void {
+    if (this.#gate !== 'open' && this.#gate !== 'first') return;
+    this.#gate = 'cutting';
+    const fault = faultOf(cause);
+    for (const append of [...this.#inFlight]) this.#settle(append, { kind: 'unknown', fault, cause });
+    void this.#discard().then(() => { this.#reopen(); });
+  }
+
+  /** Waits for the old stream's end, as its error would be told to those who wait for the new one's replies. */
+  async #discard(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.cut(this.#clock).catch(() => undefined);
+  }
+
+  #reopen(): void {
+    this.#gate = 'cold';
+    if (this.#waiting.length > 0 && !this.#closed) void this.#connect();
+  }
+
+  /** The driver threw a reply away, and with it the stream it came from, whichever that was. */
+  lostReply(error: unknown): void {
+    this.#cut(error);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const cause = new Error('the log was closed');
+    this.#refuseWaiting({ kind: 'away', reason: cause.message }, cause);
+    const client = this.#client;
+    this.#client = undefined;
+    this.#gate = 'cutting';
+    // Ended and not cancelled: an error of this stream would reject what other clients of the process have in flight.
+    if (this.#inFlight.size === 0) await client?.close(this.#clock);
+    else await client?.cut(this.#clock);
+    for (const append of [...this.#inFlight]) this.#settle(append, { kind: 'unknown', fault: { kind: 'away', reason: cause.message }, cause });
+  }
+
+  /** Resolves when nothing is in flight, or after the time a closing log has. */
+  async drained(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
+    const waited = new AbortController();
+    await Promise.race([Promise.allSettled(pending), delay(this.#clock, logCloseMs, waited.signal)]);
+    waited.abort();
+  }
+}
+
+const none: Timer = { cancel: () => undefined };
+
+type Shared = { readonly appender: Appender; users: number };
+
+/** One appender an address and process: two of them would reject each other's appends. */
+const shared = new Map<string, Shared>();
+
+function watchStrays(error: unknown): void {
+  if (!isStrayAppendReply(error)) return;
+  for (const { appender } of shared.values()) appender.lostReply(error);
+}
+
+type Taken = { readonly appender: Appender; readonly release: () => Promise<void> };
+
+/** One that nobody shares, over clients that share nothing either. */
+export function soleAppender(connect: () => LogDriver, clock: Clock): Taken {
+  const appender = new Appender(connect, clock);
+  return { appender, release: () => appender.close() };
+}
+
+export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
+  const key = JSON.stringify(url);
+  let entry = shared.get(key);
+  if (entry === undefined) {
+    entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
+    // It judges nothing and keeps nothing from ending the process: that is src/server/serve.ts's to say.
+    if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
+    shared.set(key, entry);
+  }
+  entry.users += 1;
+  const taken = entry;
+  const release = async (): Promise<void> => {
+    taken.users -= 1;
+    if (taken.users > 0) return;
+    shared.delete(key);
+    if (shared.size === 0) process.off('uncaughtExceptionMonitor', watchStrays);
+    await taken.appender.close();
+  };
+  return { appender: taken.appender, release };
+}

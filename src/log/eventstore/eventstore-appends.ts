@@ -1,0 +1,128 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../../base/clock.ts';
+import type { Appender, Reply } from './eventstore-appender.ts';
+import type { Contact } from './eventstore-contact.ts';
+import type { Leases } from './eventstore-leases.ts';
+import { firstRevision, lookUp } from './eventstore-look-up.ts';
+import type { Appended } from './eventstore-look-up.ts';
+import type { OwnEvents } from './eventstore-own.ts';
+import type { Reads } from './eventstore-reads.ts';
+import { driverEvents, driverStream } from './eventstore-record.ts';
+import { LogRefusedError, logPosition, streamRevision } from '../log.ts';
+import type { AppendOutcome, ExpectedRevision, ProposedEvent, StreamName } from '../log.ts';
+
+type AppendContext = {
+  /** Of the names of this log's streams on the server. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly contact: Contact;
+  readonly appender: Appender;
+  readonly leases: Leases;
+  readonly reads: Reads;
+  readonly own: OwnEvents;
+  readonly closing: AbortSignal;
+};
+
+/** The log's appends: each is sent, and its reply read as an outcome, if need be after a look-up of its events. */
+export class Appends {
+  readonly #context: AppendContext;
+  readonly #inFlight = new Set<Promise<AppendOutcome>>();
+  /** Answers come in the order of positions: this is the last one that had to be looked up. */
+  #lookedUp: Promise<unknown> | undefined;
+
+  constructor(context: AppendContext) {
+    this.#context = context;
+  }
+
+  append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    if (this.#context.closing.aborted) return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
+    const away = this.#context.contact.known();
+    // Not in the same turn: who asks again without a pause would keep the answer that mends it from coming in.
+    if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
+    let outcome: Promise<AppendOutcome>;
+    try {
+      outcome = this.#append({ stream, events, expected, sentMs: this.#context.clock.monotonic() });
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error('the append failed', { cause: error }));
+    }
+    this.#inFlight.add(outcome);
+    const done = (): void => { this.#inFlight.delete(outcome); };
+    outcome.then(done, done);
+    return outcome;
+  }
+
+  #append(append: Appended): Promise<AppendOutcome> {
+    const { stream, events, expected, sentMs } = append;
+    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    const prepared = driverEvents(events);
+    const name = driverStream(this.#context.prefix, stream);
+    this.#context.own.remember(stream, events, sentMs);
+    return this.#context.appender.append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
+      .then((reply) => this.#outcome(append, reply));
+  }
+
+  #outcome(append: Appended, reply: Reply): AppendOutcome | Promise<AppendOutcome> {
+    if (reply.kind !== 'appended') return this.#failure(append, reply);
+    this.#context.contact.worked();
+    const { stream, events } = append;
+    const revision = firstRevision(append) + events.length - 1;
+    if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
+    const { position } = reply;
+    // Of several events the servers do not agree whose position they answer.
+    const isTold = events.length === 1 && reply.revision === revision && position !== undefined && position.commit === position.prepare;
+    const outcome: AppendOutcome | undefined = isTold
+      ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
+      : undefined;
+    if (outcome !== undefined && this.#lookedUp === undefined) return outcome;
+    return this.#inTurn(outcome ?? this.#lookUp(append, reply));
+  }
+
+  #inTurn(outcome: AppendOutcome | Promise<AppendOutcome>): Promise<AppendOutcome> {
+    const turn = (this.#lookedUp ?? Promise.resolve()).then(() => outcome);
+    const settled = turn.then(() => undefined, () => undefined).then(() => {
+      if (this.#lookedUp === settled) this.#lookedUp = undefined;
+    });
+    this.#lookedUp = settled;
+    return turn;
+  }
+
+  #failure(append: Appended, reply: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    const { fault, cause } = reply;
+    if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
+    this.#context.own.forget(append.events);
+    if (reply.kind === 'unknown') return this.#unknown(reply);
+    if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }));
+    return this.#unavailable(reply);
+  }
+
+  async #unknown({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    const isAway = fault.kind === 'away' && !this.#context.closing.aborted;
+    return { ok: false, reason: 'unknown', cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lost(fault, cause) };
+  }
+
+  /** @throws LogRefusedError when the server never let this node in. */
+  async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
+    if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
+    // A stream that somebody deleted for good says nothing about the log.
+    const error = fault.kind === 'tombstone' ? this.#context.contact.lost(fault, cause) : await this.#context.contact.failed(fault, cause);
+    if (error instanceof LogRefusedError) throw error;
+    return { ok: false, reason: 'unavailable', cause: error };
+  }
+
+  async #lookUp(append: Appended, reply: Reply): Promise<AppendOutcome> {
+    try {
+      const outcome = await lookUp(this.#context, append, reply);
+      if (!outcome.ok) this.#context.own.forget(append.events);
+      return outcome;
+    } catch (cause) {
+      this.#context.own.forget(append.events);
+      return { ok: false, reason: 'unknown', cause };
+    }
+  }
+
+  /** Resolves once no append is in flight. */
+  async drained(): Promise<void> {
+    await this.#context.appender.drained(this.#inFlight);
+  }
+}

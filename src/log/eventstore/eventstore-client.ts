@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+
+import { EventStoreDBClient } from '@eventstore/db-client';
+import type { ChannelCredentialOptions } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+
+import { delay } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EventStoreUrl } from '../../config/eventstore-url.ts';
+import { logCloseMs } from './eventstore-limits.ts';
+import { decodeAnswer } from './eventstore-wire.ts';
+import { LogRefusedError } from '../log.ts';
+
+/** A stream of the driver's that ends when this side ends it. */
+type Ending = { end(): unknown; once(event: 'close', listener: () => void): unknown };
+
+type Closing = { close(): void };
+
+/** A call whose answers are objects. To cancel it is how it ends. */
+export type SubscriptionCall = Readable & { cancel(): void };
+
+/** What is asked of the server: whatever answers the same can stand in for the driver's client. */
+export type LogDriver = Pick<LogClient,
+  'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'>;
+
+/** The driver's client, and what it lacks: to be asked whether it answers, and to let go of its sockets. */
+export class LogClient extends EventStoreDBClient {
+  readonly #open = new Set<Ending>();
+  /** The last one made. A channel leads to one server, and is replaced when another is to be asked. */
+  #channel: Closing | undefined;
+
+  /** Makes no connection: the first call does. */
+  constructor(url: EventStoreUrl) {
+    const named = url.connectionName === undefined ? {} : { connectionName: url.connectionName };
+    const preferred = url.nodePreference === undefined ? {} : { nodePreference: url.nodePreference };
+    const options = { ...url.numbers, ...named, ...preferred };
+    const [first] = url.hosts;
+    const credentials = url.credentials === undefined ? undefined : { ...url.credentials };
+    if (first !== undefined && url.discover) super({ ...options, discover: first }, channelOptions(url), credentials);
+    else if (first !== undefined && url.hosts.length === 1) super({ ...options, endpoint: first }, channelOptions(url), credentials);
+    else super({ ...options, endpoints: [...url.hosts] }, channelOptions(url), credentials);
+    this.#watchConnections();
+  }
+
+  #watchConnections(): void {
+    const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
+    // The stream of appends is one for all of them: to end it, and not cancel it, keeps its error from others' appends.
+    this.GRPCStreamCreator = (Client, name, creator, cache) => create(Client, name, (client) => {
+      const stream = creator(client);
+      if (cache !== undefined && 'end' in stream) this.#keep(stream);
+      return stream;
+    }, cache);
+    // To ask for a channel is to make one, so the last one made is kept for the end.
+    this.getChannel = async () => this.#channel = await connect();
+  }
+
+  #keep(stream: Ending): void {
+    this.#open.add(stream);
+    stream.once('close', () => this.#open.delete(stream));
+  }
+
+  /**
+   * Subscribes to the events behind a position of streams whose names begin with one of the prefixes. `attach` gets the
+   * call in the turn it is made, as a call that fails at once has failed before whoever waits for it goes on; and a test
+   * that holds as long as everything else is asked of the same server.
+   */
+  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
+    const request = subscriptionRequest(after, prefixes);
+    await this.GRPCStreamCreator(StreamsClient, 'subscribe', (client) => {
+      const call = client.makeServerStreamRequest(StreamsService.read.path, StreamsService.read.requestSerialize, decodeAnswer, request,
+        ...this.callArguments({}, { deadline: Infinity }));
+      const channel: Closing = client.getChannel();
+      attach(call, () => this.#channel === channel);
+      return call;
+    })();
+  }
+
+  /** Asks the server what it can do, which the driver does before its first append anyway. */
+  async warmUp(): Promise<void> {
+    await this.capabilities;
+  }
+
+  /** Cuts every stream, so that whatever waits for one is told. */
+  async cut(clock: Clock): Promise<void> {
+    await Promise.race([this.dispose(), delay(clock, logCloseMs)]);
+    this.#channel?.close();
+  }
+
+  /** Ends what can be ended, and cuts the rest. */
+  async close(clock: Clock): Promise<void> {
+    const ended = [...this.#open].map((stream) => new Promise<void>((resolve) => {
+      stream.once('close', resolve);
+      stream.end();
+    }));
+    await Promise.race([Promise.all(ended), delay(clock, logCloseMs)]);
+    await this.cut(clock);
+  }
+}
+
+function subscriptionRequest(after: bigint | 'start', prefixes: readonly string[]): streams.ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions();
+  if (after === 'start') {
+    all.setStart(new shared.Empty());
+  } else {
+    const position = new streams.ReadReq.Options.Position();
+    position.setCommitPosition(after.toString());
+    position.setPreparePosition(after.toString());
+    all.setPosition(position);
+  }
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
+  expression.setPrefixList([...prefixes]);
+  const filter = new streams.ReadReq.Options.FilterOptions();
+  filter.setStreamIdentifier(expression);
+  filter.setCount(new shared.Empty());
+  // Checkpoints run ahead of the reader and are of no use here: the fewer the better.
+  filter.setCheckpointintervalmultiplier(1_000);
+  const ids = new streams.ReadReq.Options.UUIDOption();
+  ids.setString(new shared.Empty());
+  const options = new streams.ReadReq.Options();
+  options.setAll(all);
+  options.setSubscription(new streams.ReadReq.Options.SubscriptionOptions());
+  options.setFilter(filter);
+  options.setUuidOption(ids);
+  const request = new streams.ReadReq();
+  request.setOptions(options);
+  return request;
+}
+
+function channelOptions({ tls, tlsCAFile, userCertFile, userKeyFile }: EventStoreUrl): ChannelCredentialOptions {
+  return {
+    insecure: !tls,
+    ...tlsCAFile === undefined ? {} : { rootCertificate: fileOf('tlsCAFile', tlsCAFile) },
+    ...userCertFile === undefined ? {} : { userCertFile: fileOf('userCertFile', userCertFile) },
+    ...userKeyFile === undefined ? {} : { userKeyFile: fileOf('userKeyFile', userKeyFile) },
+  };
+}
+
+function fileOf(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new LogRefusedError(`the file that ${option} names cannot be read (${code})`);
+  }
+}
+
+/**
+ * Whether one of the hosts speaks TLS: asked when a connection without it never came about, as a server that wants it just
+ * hangs up on whoever does not.
+ */
+export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
+  const answers = await Promise.all(hosts.map(({ address, port }) => new Promise<boolean>((resolve) => {
+    const socket = connectTls({ host: address.replace(/^\[|\]$/gu, ''), port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+    const timer = clock.after(logCloseMs, () => { settle(false); });
+    const settle = (speaks: boolean): void => {
+      timer.cancel();
+      socket.destroy();
+      resolve(speaks);
+    };
+    socket.once('secureConnect', () => { settle(true); }).once('error', () => { settle(false); });
+  })));
+  return answers.includes(true);
+}

@@ -1,0 +1,93 @@
+import type { Clock } from '../../base/clock.ts';
+import { eventStoreHosts } from '../../config/eventstore-url.ts';
+import type { EventStoreUrl } from '../../config/eventstore-url.ts';
+import { wantsTls } from './eventstore-client.ts';
+import type { Fault } from './eventstore-errors.ts';
+import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
+import { LogRefusedError } from '../log.ts';
+import type { LogState } from '../log.ts';
+
+/** The log does not answer now. It is asked again and again, so whoever gets this may ask again too. */
+export class LogAwayError extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`the event log is unreachable: ${reason}`, options);
+    this.name = 'LogAwayError';
+    this.reason = reason;
+  }
+}
+
+/** What is known of the server: whether it answers, since when, and whether it ever did. */
+export class Contact {
+  readonly hosts: string;
+  readonly #url: EventStoreUrl;
+  readonly #clock: Clock;
+  readonly #onState: (state: LogState) => void;
+  #state: LogState;
+  #everWorked = false;
+  #speaksTls: Promise<boolean> | undefined;
+
+  constructor(url: EventStoreUrl, clock: Clock, onState: (state: LogState) => void) {
+    this.#url = url;
+    this.#clock = clock;
+    this.#onState = onState;
+    this.hosts = eventStoreHosts(url);
+    this.#state = { reachable: false, reason: `${this.hosts} has not answered yet`, sinceMs: clock.monotonic() };
+  }
+
+  get state(): LogState {
+    return this.#state;
+  }
+
+  /**
+   * For who asks while the server is known not to answer, and is being asked until it does: each of many writers would
+   * otherwise wait for as long as the server may take. Undefined while nothing is known against it.
+   */
+  known(): LogAwayError | undefined {
+    return this.#everWorked && !this.#state.reachable ? new LogAwayError(this.#state.reason) : undefined;
+  }
+
+  worked(): void {
+    if (this.#state.reachable) return;
+    this.#everWorked = true;
+    this.#state = { reachable: true };
+    this.#onState(this.#state);
+  }
+
+  /**
+   * The log could not be reached: the error to give whoever asked. The state's reason is the newest one, but only a change
+   * between reachable and not is told.
+   */
+  async failed(fault: Fault, cause: unknown): Promise<LogAwayError | LogRefusedError> {
+    if (!this.#everWorked) {
+      const refusal = await this.#refusalOf(fault);
+      if (refusal !== undefined) return new LogRefusedError(`the event log at ${this.hosts}: ${refusal}`, { cause });
+    }
+    const before = this.#state;
+    const error = this.lost(fault, cause);
+    this.#state = { reachable: false, reason: error.reason, sinceMs: before.reachable ? this.#clock.monotonic() : before.sinceMs };
+    if (before.reachable) this.#onState(this.#state);
+    return error;
+  }
+
+  /** One answer was lost, which says nothing yet about the next. */
+  lost(fault: Fault, cause: unknown): LogAwayError {
+    return new LogAwayError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
+  }
+
+  async #refusalOf(fault: Fault): Promise<string | undefined> {
+    if (fault.kind === 'refused') return fault.reason;
+    if (fault.kind !== 'away' || this.#url.tls) return undefined;
+    // A server that wants TLS hangs up on whoever does not begin with it, as one that is starting does.
+    this.#speaksTls ??= wantsTls(this.#url, this.#clock);
+    if (await this.#speaksTls) return 'it requires TLS, but the URL has tls=false';
+    this.#speaksTls = undefined;
+    return undefined;
+  }
+}
+
+/** How long to wait before asking for the n-th time (from 1) after a failure. */
+export function askAgainMs(failures: number): number {
+  return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
+}

@@ -1,0 +1,236 @@
+import { delay } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LogDriver } from './eventstore-client.ts';
+import { LogAwayError, askAgainMs } from './eventstore-contact.ts';
+import type { Contact } from './eventstore-contact.ts';
+import { faultOf } from './eventstore-errors.ts';
+import type { Follower, OwnEvents } from './eventstore-own.ts';
+import type { Reads } from './eventstore-reads.ts';
+import { storedRecord } from './eventstore-record.ts';
+import type { ServerTime } from './eventstore-time.ts';
+import { Batches, LiveSubscription } from './eventstore-subscription.ts';
+import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } from '../log.ts';
+import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from '../log.ts';
+
+export type FollowContext = {
+  /** Of the names of this log's streams on the server. */
+  readonly prefix: string;
+  readonly client: () => LogDriver;
+  readonly reads: Reads;
+  readonly own: OwnEvents;
+  readonly time: ServerTime;
+  readonly contact: Contact;
+  readonly clock: Clock;
+  readonly closing: AbortSignal;
+  readonly onResubscribed: () => void;
+};
+
+export type FollowPlan = {
+  readonly after: LogPosition;
+  /** Read to here and end; undefined: follow the log. */
+  readonly until: LogPosition | undefined;
+  /** With `until`: a stream that has an event at it or behind it, so that the server sends one that says it is reached. */
+  readonly endsIn?: StreamName;
+  readonly categories: CategoryFilter;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** One way of reading for catch-up and live: subscriptions, one after the other, each from where the last one got to. */
+export async function* follow(context: FollowContext, plan: FollowPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  if (plan.signal?.aborted === true) return;
+  const reader = new Reader(context, plan);
+  if (plan.until === undefined) context.own.follow(reader.follower);
+  try {
+    while (reader.mayGoOn()) yield* reader.read();
+  } finally {
+    context.own.leave(reader.follower);
+  }
+}
+
+class Reader {
+  readonly follower: Follower;
+  readonly #context: FollowContext;
+  readonly #plan: FollowPlan;
+  readonly #batches: Batches;
+  #began = false;
+  /** In a row, since something last came. */
+  #failures = 0;
+  #done = false;
+
+  constructor(context: FollowContext, plan: FollowPlan) {
+    this.#context = context;
+    this.#plan = plan;
+    const wanted = categoryTest(plan.categories);
+    this.#batches = new Batches(plan.after, wanted);
+    this.follower = { seen: plan.after, wants: wanted };
+  }
+
+  mayGoOn(): boolean {
+    if (this.#done || this.#plan.signal?.aborted === true) return false;
+    if (!this.#context.closing.aborted) return true;
+    // A read with an end must not look complete when it is not; a subscription has no end to miss.
+    if (this.#plan.until !== undefined) throw new Error('the log was closed while it was read');
+    return false;
+  }
+
+  /** One subscription, until it ends for whatever reason; throws where asking again would not help. */
+  async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    const start = await this.#unlessOver(() => asked(this.#verify()));
+    if (start === undefined || !this.mayGoOn()) return;
+    if (start instanceof Error && !(start instanceof LogAwayError)) throw start;
+    const failure = start instanceof Error ? start : yield* this.#subscribe(start);
+    if (this.mayGoOn()) await this.#pause(failure);
+  }
+
+  /** What was read before must still stand there, or this is another log. Answers the start of the next subscription. */
+  async #verify(): Promise<LogPosition> {
+    const { reads } = this.#context;
+    const { anchor, seen } = this.#batches;
+    if (anchor !== undefined) {
+      const standing = await reads.at(anchor.position).catch((error: unknown) => {
+        if (error instanceof UnknownPositionError) return 'end' as const;
+        throw error;
+      });
+      if (typeof standing === 'string' || standing.id !== anchor.id) {
+        throw new LogReplacedError(`event ${anchor.id} is no longer at position ${anchor.position.toString()}`);
+      }
+      if (anchor.position === seen) return seen;
+    }
+    return seen === logStart ? logStart : this.#startAt(seen);
+  }
+
+  /**
+   * A position where an event stands: behind one that was dropped, as a lease's may be, a subscription lacks the next event
+   * on servers before 24.2. What comes twice so is taken once.
+   */
+  async #startAt(seen: LogPosition): Promise<LogPosition> {
+    const { reads } = this.#context;
+    const standing = await reads.at(seen);
+    if (standing === 'end' && !this.#began) throw new UnknownPositionError(seen);
+    if (typeof standing === 'string') return reads.before(seen);
+    this.#batches.begin(standing);
+    return seen;
+  }
+
+  /** Ends with the failure, or with nothing where the next subscription is to begin at once. */
+  async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
+    const { client, contact, closing } = this.#context;
+    if (this.#began) this.#context.onResubscribed();
+    this.#began = true;
+    this.#batches.restart();
+    const subscription = new LiveSubscription(client(), { after: start, prefixes: prefixesOf(this.#context.prefix, this.#plan) }, () => { contact.worked(); });
+    const stir = (): void => { subscription.stir(); };
+    this.#plan.signal?.addEventListener('abort', stir);
+    closing.addEventListener('abort', stir);
+    try {
+      const held = start === logStart || await this.#isHeld(start, subscription);
+      if (held !== true) return held instanceof Error ? held : undefined;
+      while (this.mayGoOn()) {
+        yield* this.#drain(subscription);
+        if (this.#done) return undefined;
+        if (subscription.ended !== undefined) return subscription.ended;
+        await subscription.stirred();
+      }
+      return undefined;
+    } finally {
+      this.#plan.signal?.removeEventListener('abort', stir);
+      closing.removeEventListener('abort', stir);
+      subscription.close();
+    }
+  }
+
+  /**
+   * Whether the start still stands on the server that the subscription is with, once that server has found it: otherwise it
+   * was dropped after it was looked for, perhaps before it was found.
+   */
+  async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
+    while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
+    if (subscription.ended !== undefined) return subscription.ended;
+    const held = await this.#unlessOver(() => asked(this.#context.reads.isHeld(start)));
+    if (held === undefined || held instanceof UnknownPositionError) return false;
+    if (held instanceof LogAwayError) return held;
+    if (held instanceof Error) throw held;
+    return held && subscription.isSameServer;
+  }
+
+  /** Everything that has come. */
+  *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
+    const end = this.#plan.until;
+    for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
+      this.#failures = 0;
+      const record = storedRecord(this.#context.prefix, taken);
+      if (record === undefined) continue;
+      const { position, id } = record.event;
+      this.#tellTime(id, taken.createdMs);
+      const full = end !== undefined && position > end ? undefined : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });
+      if (full !== undefined) yield* this.#hand(full);
+      if (end !== undefined && position >= end) {
+        this.#done = true;
+        yield* this.#hand(this.#batches.cut());
+        return;
+      }
+      if (full !== undefined && !this.mayGoOn()) return;
+    }
+    yield* this.#hand(this.#batches.flush());
+  }
+
+  #tellTime(id: string, createdMs: number): void {
+    const { own, time } = this.#context;
+    const sentMs = own.sentMs(id);
+    if (sentMs === undefined) time.seen(createdMs);
+    else time.own(createdMs, sentMs);
+  }
+
+  *#hand(batch: readonly RecordedEvent[]): Generator<readonly RecordedEvent[], void, undefined> {
+    this.follower.seen = this.#batches.seen;
+    this.#context.own.trim();
+    if (batch.length > 0) yield batch;
+  }
+
+  async #pause(failure: Error | undefined): Promise<void> {
+    if (failure === undefined) return;
+    const { contact, clock } = this.#context;
+    const fault = faultOf(failure);
+    this.#failures += 1;
+    // That one subscription ended, perhaps as its reader was too slow, says little: that the next one ends as well says more.
+    const saysMore = fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
+    if (!(failure instanceof LogAwayError) && saysMore) {
+      const error = await contact.failed(fault, failure);
+      if (error instanceof LogRefusedError) throw error;
+    }
+    await this.#unlessOver((stop) => delay(clock, askAgainMs(this.#failures), stop));
+  }
+
+  /** Waits for something, and no longer than there is somebody to wait for it. */
+  async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#plan;
+    const over = new AbortController();
+    const stop = (): void => { over.abort(); };
+    const sources = signal === undefined ? [this.#context.closing] : [this.#context.closing, signal];
+    const stopped = new Promise<undefined>((resolve) => { over.signal.addEventListener('abort', () => { resolve(undefined); }); });
+    for (const source of sources) source.addEventListener('abort', stop);
+    try {
+      if (sources.some((source) => source.aborted)) return undefined;
+      return await Promise.race([waitFor(over.signal), stopped]);
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** What came of a question, or why nothing did. */
+function asked<T>(question: Promise<T>): Promise<T | Error> {
+  return question.catch((error: unknown) => (error instanceof Error ? error : new Error('the log was asked in vain', { cause: error })));
+}
+
+/** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */
+function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
+  if (categories === undefined) return [prefix];
+  return [...categories.map((category) => `${prefix}${category}:`), ...endsIn === undefined ? [] : [prefix + endsIn]];
+}
+
+function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
+  if (categories === undefined) return () => true;
+  const prefixes = categories.map((category) => `${category}:`);
+  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
+}

@@ -1,0 +1,172 @@
+import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../../base/clock.ts';
+import { eventStorePrefixDefault } from '../../config/eventstore-prefix.ts';
+import { decodeEventStoreUrl } from '../../config/eventstore-url.ts';
+import type { EventStoreUrl } from '../../config/eventstore-url.ts';
+import { soleAppender, takeAppender } from './eventstore-appender.ts';
+import { Appends } from './eventstore-appends.ts';
+import { LogClient } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
+import { Contact } from './eventstore-contact.ts';
+import { follow } from './eventstore-follow.ts';
+import type { FollowContext } from './eventstore-follow.ts';
+import { Leases } from './eventstore-leases.ts';
+import { OwnEvents } from './eventstore-own.ts';
+import { Reads } from './eventstore-reads.ts';
+import type { LogEnd } from './eventstore-reads.ts';
+import { ServerTime } from './eventstore-time.ts';
+import { UnknownPositionError } from '../log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+  from '../log.ts';
+
+export type EventStoreLogOptions = {
+  /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
+  readonly url: string;
+  readonly clock: Clock;
+  /** How the names of its streams begin on the server, by default `ledgerplane-`: other platforms there have others. */
+  readonly prefix?: string;
+  /** Told of each change. The first state is "has not answered yet", of which nobody is told. */
+  readonly onState?: (state: LogState) => void;
+  /** A subscription was lost and is asked for again. */
+  readonly onResubscribed?: () => void;
+  /** Instead of the driver's client; each client it makes is this log's alone. */
+  readonly connect?: () => LogDriver;
+};
+
+/**
+ * EventStoreDB as the event log. Nothing is asked of it before the first call, and every call asks again: so a log that
+ * goes away and comes back needs nobody's help.
+ *
+ * @throws RangeError when the URL is none, without repeating it.
+ */
+export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
+  const decoded = decodeEventStoreUrl(options.url);
+  if (!decoded.ok) throw new RangeError(`the URL of the event log ${decoded.problem}`);
+  return new EventStoreLog(decoded.url, options);
+}
+
+class EventStoreLog implements EventLog {
+  readonly #clock: Clock;
+  readonly #contact: Contact;
+  readonly #own = new OwnEvents();
+  readonly #time: ServerTime;
+  readonly #reads: Reads;
+  readonly #context: FollowContext;
+  readonly #appends: Appends;
+  readonly #release: () => Promise<void>;
+  /** Aborts when the log closes, and `#ending` once what was in flight is answered. */
+  readonly #closing = new AbortController();
+  readonly #ending = new AbortController();
+  /** Made at the first use: it reads the files of certificates. */
+  #client: LogDriver | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(url: EventStoreUrl, { clock, prefix = eventStorePrefixDefault, onState, onResubscribed, connect }: EventStoreLogOptions) {
+    this.#clock = clock;
+    this.#time = new ServerTime(clock);
+    this.#contact = new Contact(url, clock, (state) => {
+      onState?.(state);
+      if (!state.reachable) void this.#reads.revive();
+    });
+    // One listener a read in flight is no leak.
+    setMaxListeners(0, this.#closing.signal, this.#ending.signal);
+    const shared = { prefix, client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
+    this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
+    this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
+    const { appender, release } = connect === undefined ? takeAppender(url, clock) : soleAppender(connect, clock);
+    const leases = new Leases({ prefix, appender, clock, reads: this.#reads, time: this.#time });
+    this.#appends = new Appends({ ...shared, appender, leases, reads: this.#reads, own: this.#own, closing: this.#closing.signal });
+    this.#release = release;
+  }
+
+  append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    return this.#appends.append(stream, events, expected);
+  }
+
+  async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+    return (await (await this.#answering()).stream(stream, from, limit)).map((event) => this.#own.own(event));
+  }
+
+  async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return (await this.#answering()).last(stream);
+  }
+
+  async readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
+    try {
+      const standing = await this.#open().at(position);
+      return typeof standing === 'string' ? undefined : standing;
+    } catch (error) {
+      if (error instanceof UnknownPositionError) return undefined;
+      throw error;
+    }
+  }
+
+  readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
+    const end = this.#end(options.until);
+    // It may be iterated later, or never.
+    end.catch(() => undefined);
+    return this.#readTo(options, end);
+  }
+
+  async *#readTo(options: SubscribeOptions & { readonly until?: LogPosition }, asked: Promise<LogEnd>): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    const { after, signal, categories } = options;
+    if (signal?.aborted === true) return;
+    const { position: head, stream } = await asked;
+    const until = options.until !== undefined && options.until < head ? options.until : head;
+    const endsIn = stream === undefined ? {} : { endsIn: stream };
+    if (after < until) yield* follow(this.#context, { after, until, ...endsIn, categories, signal });
+  }
+
+  subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
+    return follow(this.#context, { after: options.after, until: undefined, categories: options.categories, signal: options.signal });
+  }
+
+  state(): LogState {
+    return this.#contact.state;
+  }
+
+  time(): number | undefined {
+    return this.#time.now();
+  }
+
+  async head(): Promise<LogPosition> {
+    return (await this.#end()).position;
+  }
+
+  async #end(atLeast?: LogPosition): Promise<LogEnd> {
+    return this.#open().end(atLeast);
+  }
+
+  async identity(): Promise<string> {
+    return Promise.reject(new Error('a log is known by its founding'));
+  }
+
+  /** Rejects with LogAwayError, soon, while the server is known not to answer. */
+  async #answering(): Promise<Reads> {
+    const away = this.#contact.known();
+    if (away === undefined) return this.#open();
+    await nextTurn();
+    throw away;
+  }
+
+  /** What is in flight may still read when the log closes, and nobody else. */
+  #open(): Reads {
+    if (this.#closing.signal.aborted) throw new Error('the log is closed');
+    return this.#reads;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    await this.#appends.drained();
+    this.#ending.abort();
+    await this.#release();
+    await this.#client?.close(this.#clock);
+  }
+}

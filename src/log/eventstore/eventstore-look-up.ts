@@ -1,0 +1,57 @@
+import { delay } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Reply } from './eventstore-appender.ts';
+import { askAgainMs } from './eventstore-contact.ts';
+import { logLookUpsMax } from './eventstore-limits.ts';
+import type { Reads } from './eventstore-reads.ts';
+import { streamRevision } from '../log.ts';
+import type { AppendOutcome, ExpectedRevision, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
+
+export type Appended = {
+  readonly stream: StreamName;
+  readonly events: readonly ProposedEvent[];
+  readonly expected: ExpectedRevision;
+  /** On the monotonic clock. */
+  readonly sentMs: number;
+};
+
+type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly closing: AbortSignal };
+
+/**
+ * What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3).
+ * Only an event that stands there disproves it: a server that leads no more answers as it was before, so neither an end
+ * of the stream that lies ahead of it nor one that lies behind it says anything.
+ *
+ * @throws what a read throws, or an Error when nothing comes to stand there.
+ */
+export async function lookUp({ reads, clock, closing }: LookUpContext, append: Appended, reply: Reply): Promise<AppendOutcome> {
+  const { stream, expected } = append;
+  let head: RecordedEvent | undefined;
+  for (let attempt = 1; attempt <= logLookUpsMax; attempt += 1) {
+    const standing = await reads.stream(stream, streamRevision(firstRevision(append)), append.events.length);
+    const last = standing.at(-1);
+    if (last !== undefined && isWhole(standing, append)) return { ok: true, revision: last.revision, position: last.position };
+    head = await reads.last(stream);
+    if (last !== undefined) return { ok: false, reason: 'conflict', actual: later(last, head).revision };
+    // A conflict may be answered before what won can be read.
+    await delay(clock, askAgainMs(attempt), closing);
+  }
+  const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
+  // The writer expects more than there ever was.
+  if (reply.kind === 'answered' && isAhead) return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
+  throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
+}
+
+export function firstRevision({ expected }: Appended): number {
+  return expected === 'absent' ? 0 : expected + 1;
+}
+
+function isWhole(standing: readonly RecordedEvent[], append: Appended): boolean {
+  const { events } = append;
+  const first = firstRevision(append);
+  return standing.length === events.length && standing.every(({ id, revision }, index) => id === events[index]?.id && revision === first + index);
+}
+
+function later(one: RecordedEvent, other: RecordedEvent | undefined): RecordedEvent {
+  return other !== undefined && other.revision > one.revision ? other : one;
+}

@@ -1,0 +1,203 @@
+import { delay } from '../../base/clock.ts';
+import { askAgainMs } from './eventstore-contact.ts';
+import { faultOf } from './eventstore-errors.ts';
+import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax } from './eventstore-limits.ts';
+import { rawRecord, storedRecord, streamOf } from './eventstore-record.ts';
+import type { DriverRecord, StoredRecord } from './eventstore-record.ts';
+import { RetriedReads } from './eventstore-retried-reads.ts';
+import type { Resolved, RetryContext } from './eventstore-retried-reads.ts';
+import type { ServerTime } from './eventstore-time.ts';
+import { LogCorruptError, UnknownPositionError, logPosition, logStart } from '../log.ts';
+import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
+
+export type ReadContext = RetryContext & {
+  /** Of the names of this log's streams on the server. */
+  readonly prefix: string;
+  readonly time: ServerTime;
+};
+
+/** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
+export type Standing = RecordedEvent | 'later' | 'end';
+
+/** Our last event's position and stream. */
+export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
+
+type Place = { readonly commit: bigint; readonly prepare: bigint };
+
+/** An event that was passed by, and what it says where it is ours. */
+type Passed = { readonly place: Place; readonly ours: LogEnd | undefined };
+
+const emptyLog: LogEnd = { position: logStart };
+
+/** Events of this log's streams, and of its end. */
+export class Reads {
+  readonly #context: ReadContext;
+  readonly #retried: RetriedReads;
+  /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
+  #found: LogEnd = emptyLog;
+  #scanned = -1n;
+
+  constructor(context: ReadContext) {
+    this.#context = context;
+    this.#retried = new RetriedReads(context);
+  }
+
+  async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
+    if (limit <= 0) return [];
+    const records = await this.#retried.read((client) => (
+      client.readStream(this.#context.prefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
+    const events = this.#ours(records);
+    // The server itself takes old events off a lease's stream, and off no other.
+    if (stream.startsWith('lease:')) return events;
+    for (const [index, { revision }] of events.entries()) {
+      if (revision !== from + index) throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
+    }
+    return events;
+  }
+
+  async last(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return (await this.lastCreated(stream))?.event;
+  }
+
+  /** With its time by the server's clock. */
+  async lastCreated(stream: StreamName): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
+    const records = await this.#retried.read((client) => (
+      client.readStream(this.#context.prefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
+    const [event] = this.#ours(records);
+    const createdMs = records[0]?.event?.created.getTime() ?? 0;
+    this.#context.time.seen(createdMs);
+    return event && { event, createdMs };
+  }
+
+  /**
+   * Where our last event stands. The server can filter a subscription but not a read, so $all is read backward to the
+   * first one of ours, or to where the last search began: others' events in between are looked at once. A server that
+   * leads no more answers as it was before: an end before `atLeast` is the answer once it has been one for a while.
+   */
+  async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
+    const { clock, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      const end = await this.#end();
+      if (end.position >= atLeast || attempt === logLookUpsMax) return end;
+      await delay(clock, askAgainMs(attempt), closing);
+    }
+  }
+
+  async #end(): Promise<LogEnd> {
+    let end: bigint | undefined;
+    let from: Place | 'end' = 'end';
+    for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {
+      const page = await this.#readBackward(from, count);
+      if (end === undefined) {
+        end = page[0]?.place.commit ?? -1n;
+        if (end < this.#scanned) this.#forget();
+      }
+      const found = page.find(({ ours }) => ours !== undefined)?.ours;
+      if (found !== undefined) return this.#remember(end, found);
+      const oldest = page.at(-1)?.place;
+      if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
+      from = oldest;
+    }
+  }
+
+  /** Of other platforms' events, which may be large and many, nothing is kept. */
+  async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
+    return this.#retried.readEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
+      keep: ({ event }) => {
+        if (event?.position === undefined) return undefined;
+        return { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) };
+      },
+    });
+  }
+
+  /** Repeats a read until the server answers it. */
+  async revive(): Promise<void> {
+    await this.#retried.revive();
+  }
+
+  /** The log is shorter than it was: what was found may stand there no more. */
+  #forget(): void {
+    this.#scanned = -1n;
+    this.#found = emptyLog;
+  }
+
+  #remember(end: bigint, { position, stream }: LogEnd): LogEnd {
+    if (end > this.#scanned) this.#scanned = end;
+    if (position > this.#found.position) this.#found = { position, stream };
+    return this.#found;
+  }
+
+  /**
+   * A server that leads no more answers as it was before: that the log ends before the position is the answer once it has
+   * said so for a while.
+   *
+   * @throws UnknownPositionError when the server says that no event begins there.
+   */
+  async at(position: LogPosition): Promise<Standing> {
+    const { clock, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      const standing = await this.#at(position);
+      if (standing !== 'end' || attempt === logLookUpsMax) return standing;
+      await delay(clock, askAgainMs(attempt), closing);
+    }
+  }
+
+  async #at(position: LogPosition): Promise<Standing> {
+    if (position === logStart) return 'later';
+    const record = await this.#from(position);
+    if (record === undefined) return 'end';
+    const stored = this.#stored(record);
+    return stored?.event.position === position ? stored.event : 'later';
+  }
+
+  /** Whether an event stands at a position, whose ever it is. */
+  async isHeld(position: LogPosition): Promise<boolean> {
+    return (await this.#from(position))?.position?.commit === position - 1n;
+  }
+
+  /** Where the last event before a position stands, whose ever it is; `logStart` where there is none. */
+  async before(position: LogPosition): Promise<LogPosition> {
+    const [record] = await this.#readBackward(placeOf(position), 1);
+    return record === undefined ? logStart : logPosition(record.place.commit + 1n);
+  }
+
+  /** The event at a position, or the next one behind it, whose ever it is. */
+  async #from(position: LogPosition): Promise<DriverRecord | undefined> {
+    const ask = (): Promise<readonly Resolved[]> => this.#retried.read((client) => (
+      client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true })), 'failures too');
+    try {
+      return (await ask())[0]?.event;
+    } catch (error) {
+      if (faultOf(error).kind !== 'failed') throw error;
+      return (await this.#again(position, ask))[0]?.event;
+    }
+  }
+
+  /** A server that is well otherwise, and fails at this position twice, has no event there: it has no error of its own for that. */
+  async #again(position: LogPosition, ask: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
+    await this.#readBackward('end', 1);
+    try {
+      return await ask();
+    } catch (cause) {
+      if (faultOf(cause).kind === 'failed') throw new UnknownPositionError(position, { cause });
+      throw cause;
+    }
+  }
+
+  #stored(record: DriverRecord): StoredRecord | undefined {
+    const { prefix } = this.#context;
+    return streamOf(prefix, record) === undefined ? undefined : storedRecord(prefix, rawRecord(record));
+  }
+
+  #ours(answer: readonly Resolved[]): readonly RecordedEvent[] {
+    return answer.flatMap(({ event }) => (event === undefined ? undefined : this.#stored(event)?.event) ?? []);
+  }
+}
+
+function placeOf(position: LogPosition): Place {
+  return { commit: position - 1n, prepare: position - 1n };
+}
+
+function endAt({ commit }: Place, stream: StreamName | undefined): LogEnd | undefined {
+  return stream && { position: logPosition(commit + 1n), stream };
+}

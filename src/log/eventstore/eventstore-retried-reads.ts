@@ -1,0 +1,110 @@
+import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@eventstore/db-client';
+
+import { delay } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LogDriver } from './eventstore-client.ts';
+import { askAgainMs } from './eventstore-contact.ts';
+import type { Contact } from './eventstore-contact.ts';
+import { faultOf } from './eventstore-errors.ts';
+import { logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
+import { LogCorruptError } from '../log.ts';
+
+export type Resolved = Pick<ResolvedEvent | AllStreamResolvedEvent, 'event'>;
+
+export type RetryContext = {
+  readonly client: () => LogDriver;
+  readonly clock: Clock;
+  readonly contact: Contact;
+  readonly closing: AbortSignal;
+};
+
+type ReadEachOptions<Event, Kept> = {
+  /** What is kept of an event, perhaps nothing. It does not throw. */
+  readonly keep: (event: Event) => Kept | undefined;
+  readonly failures?: 'failures too' | undefined;
+};
+
+/** Reads that end: one call of the driver each, within a time limit, retried a few times while the server is away. */
+export class RetriedReads {
+  readonly #context: RetryContext;
+
+  constructor(context: RetryContext) {
+    this.#context = context;
+  }
+
+  read<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+    return this.readEach(make, { keep: (event) => event, failures });
+  }
+
+  /** With `failures`, what the server itself failed at is thrown as it came; every other failure is an error of ours. */
+  async readEach<Event extends Resolved, Kept>(
+    make: (client: LogDriver) => StreamingRead<Event>,
+    { keep, failures }: ReadEachOptions<Event, Kept>,
+  ): Promise<readonly Kept[]> {
+    const { clock, contact, closing } = this.#context;
+    for (let attempt = 1; ; attempt += 1) {
+      this.#assertOpen();
+      try {
+        const answer = await this.#once(make, keep);
+        contact.worked();
+        return answer;
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault.kind === 'no-stream') {
+          contact.worked();
+          return [];
+        }
+        if (fault.kind === 'tombstone') throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
+        if (fault.kind === 'failed' && failures !== undefined) throw error;
+        this.#assertOpen(error);
+        if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
+        await delay(clock, askAgainMs(attempt), closing);
+      }
+    }
+  }
+
+  /** Repeats the quickest read until the server answers: the log's state is then true while nothing else reads. */
+  async revive(): Promise<void> {
+    const { clock, contact, closing } = this.#context;
+    for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
+      await delay(clock, askAgainMs(attempt), closing);
+      const answered = this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 }), () => undefined);
+      await answered.then(() => { contact.worked(); }, () => undefined);
+    }
+  }
+
+  #assertOpen(cause?: unknown): void {
+    if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
+  }
+
+  #once<Event extends Resolved, Kept>(
+    make: (client: LogDriver) => StreamingRead<Event>,
+    keep: (event: Event) => Kept | undefined,
+  ): Promise<readonly Kept[]> {
+    const { client, clock, closing } = this.#context;
+    return new Promise((resolve, reject) => {
+      const events: Kept[] = [];
+      const read = make(client());
+      const settle = (finish: () => void): void => {
+        timer.cancel();
+        closing.removeEventListener('abort', close);
+        finish();
+      };
+      const abandon = (reason: string): void => {
+        settle(() => { reject(new Error(reason)); });
+        // Nothing waits for its answer any more, nor for a failure to cancel it.
+        void read.cancel().catch(() => undefined);
+        read.destroy();
+      };
+      const close = (): void => { abandon('the log was closed'); };
+      const timer = clock.after(logReplyMs, () => { abandon(`no answer within ${logReplyMs.toString()} ms`); });
+      closing.addEventListener('abort', close);
+      read.on('data', (event: Event) => {
+        const kept = keep(event);
+        if (kept !== undefined) events.push(kept);
+      });
+      read.on('end', () => { settle(() => { resolve(events); }); });
+      read.on('error', (error: Error) => { settle(() => { reject(error); }); });
+    });
+  }
+}

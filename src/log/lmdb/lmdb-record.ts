@@ -1,0 +1,76 @@
+import { crc32 } from 'node:zlib';
+
+import { LogCorruptError, logPosition, streamName, streamRevision } from '../log.ts';
+import type { ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
+
+/**
+ * One event on disk. The checksum covers everything after itself, the record's own position included, so a record that
+ * is torn, flipped or standing at another record's place does not decode.
+ *
+ * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length u32 ·
+ * id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
+ */
+const flagsAt = 4;
+const positionAt = 5;
+const revisionAt = 11;
+const idLengthAt = 17;
+const typeLengthAt = 18;
+const streamLengthAt = 19;
+const dataLengthAt = 21;
+const headerBytes = 25;
+
+/** Set on the last event of an append, so that a reader never splits one. */
+const endsAppendFlag = 1;
+
+/** Where a record stands: numbers, as bigint arithmetic costs more than the rest of the bookkeeping. */
+export type Place = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
+
+export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Place): Buffer {
+  const { id, type, data, metadata } = event;
+  const idBytes = Buffer.byteLength(id);
+  const typeBytes = Buffer.byteLength(type);
+  const streamBytes = Buffer.byteLength(stream);
+  if (idBytes > 255 || typeBytes > 255) {
+    throw new RangeError(`an event's id and type hold at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
+  }
+  const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
+  const record = Buffer.allocUnsafe(dataAt + data.length + metadata.length);
+  record[flagsAt] = place.endsAppend ? endsAppendFlag : 0;
+  record.writeUIntBE(place.position, positionAt, 6);
+  record.writeUIntBE(place.revision, revisionAt, 6);
+  record[idLengthAt] = idBytes;
+  record[typeLengthAt] = typeBytes;
+  record.writeUInt16BE(streamBytes, streamLengthAt);
+  record.writeUInt32BE(data.length, dataLengthAt);
+  record.write(id, headerBytes);
+  record.write(type, headerBytes + idBytes);
+  record.write(stream, headerBytes + idBytes + typeBytes);
+  record.set(data, dataAt);
+  record.set(metadata, dataAt + data.length);
+  record.writeUInt32BE(crc32(record.subarray(flagsAt)), 0);
+  return record;
+}
+
+/** @throws LogCorruptError unless `record` is whole and belongs at `position`. */
+export function decodeRecord(record: Buffer, position: number): RecordedEvent {
+  const where = `the record at position ${position.toString()}`;
+  if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
+  if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} has a wrong checksum`);
+  const ownPosition = record.readUIntBE(positionAt, 6);
+  if (ownPosition !== position) throw new LogCorruptError(`${where} claims position ${ownPosition.toString()}`);
+  const typeAt = headerBytes + record.readUInt8(idLengthAt);
+  const streamAt = typeAt + record.readUInt8(typeLengthAt);
+  const dataAt = streamAt + record.readUInt16BE(streamLengthAt);
+  const metadataAt = dataAt + record.readUInt32BE(dataLengthAt);
+  if (metadataAt > record.length) throw new LogCorruptError(`${where} is shorter than its fields`);
+  return {
+    id: record.toString('utf8', headerBytes, typeAt),
+    type: record.toString('utf8', typeAt, streamAt),
+    data: record.subarray(dataAt, metadataAt),
+    metadata: record.subarray(metadataAt),
+    stream: streamName(record.toString('utf8', streamAt, dataAt)),
+    revision: streamRevision(record.readUIntBE(revisionAt, 6)),
+    position: logPosition(BigInt(position)),
+    endsAppend: (record.readUInt8(flagsAt) & endsAppendFlag) !== 0,
+  };
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { open } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+
+import { decodeRecord } from './lmdb-record.ts';
+import { LogCorruptError } from '../log.ts';
+import type { RecordedEvent } from '../log.ts';
+
+/** One stored version: a log of another one is refused, never guessed at. */
+const formatVersion = 1;
+
+const uint48Max = 2 ** 48 - 1;
+const two32 = 2 ** 32;
+
+/** The environment of the log and its two tables. It reads and puts; what is durable is `LmdbLog`'s to say. */
+export type LmdbStore = {
+  readonly root: RootDatabase<Buffer, string>;
+  /** position → record */
+  readonly events: Database<Buffer, number>;
+  /** [stream, revision] → position */
+  readonly streams: Database<Buffer, StreamKey>;
+  /** The last position in use, 0 in an empty log. */
+  readonly lastPosition: number;
+  /** Through which position the index was found to lead to each record, since the log was opened. */
+  indexedThrough: number;
+};
+
+type StreamKey = (string | number)[];
+
+function writeUint48(value: number, target: Buffer, start: number): number {
+  target.writeUInt16BE(Math.floor(value / two32), start);
+  return target.writeUInt32BE(value >>> 0, start + 2);
+}
+
+function readUint48(source: Buffer, start: number): number {
+  return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
+}
+
+/** Big-endian, so that the order of keys is the order of numbers. */
+const positionKey = {
+  writeKey: writeUint48,
+  readKey: readUint48,
+};
+
+/** `name NUL revision + 1`: a stream's revisions lie together and in order, and -1 stands before all of them. A name holds no NUL. */
+const streamKey = {
+  writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
+    const nameEnd = start + target.write(name, start);
+    target[nameEnd] = 0;
+    return writeUint48(revision + 1, target, nameEnd + 1);
+  },
+  /** Whoever looks for a stream knows its name: only the revision is read back. */
+  readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
+};
+
+export async function openStore(dir: string): Promise<LmdbStore> {
+  // overlappingSync off: otherwise a commit is readable before it is on disk, and stays readable when the flush fails.
+  const root = open<Buffer, string>({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'binary', maxDbs: 4 });
+  try {
+    const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };
+    const streamsOptions = { name: 'streams', encoding: 'binary' as const, keyEncoder: streamKey };
+    const events = root.openDB<Buffer, number>(eventsOptions);
+    const streams = root.openDB<Buffer, StreamKey>(streamsOptions);
+    const lastPosition = findLastPosition(events);
+    await checkFormat(root, lastPosition);
+    const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
+    assertAsMany(store);
+    // A log whose newest record is damaged is refused here, before anything is appended behind it.
+    if (lastPosition > 0) assertIndexed(store, readRecord(store, lastPosition));
+    return store;
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+/** Each record has one entry in the index. LMDB counts them itself: this reads neither. */
+function assertAsMany({ events, streams }: LmdbStore): void {
+  const [records, entries] = [entryCount(events), entryCount(streams)];
+  if (records !== entries) throw new LogCorruptError(`it holds ${records} records, and its index of streams ${entries}`);
+}
+
+function entryCount(table: { getStats(): object }): string {
+  const stats = table.getStats();
+  return 'entryCount' in stats ? String(stats.entryCount) : 'unknown';
+}
+
+function findLastPosition(events: Database<Buffer, number>): number {
+  for (const position of events.getKeys({ reverse: true, start: uint48Max, end: 0, limit: 1 })) return position;
+  return 0;
+}
+
+/** The record is `<format> <UUID of the file>`. */
+async function checkFormat(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<void> {
+  const stored = root.get('format')?.toString();
+  if (stored === undefined) {
+    if (lastPosition > 0) throw new LogCorruptError('it holds events but no format record');
+    await root.put('format', Buffer.from(`${formatVersion.toString()} ${randomUUID()}`));
+    return;
+  }
+  const [version = '', file = ''] = stored.split(' ');
+  if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}, this program reads format ${formatVersion.toString()}`);
+  if (file === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
+}
+
+export function positionBytes(position: number): Buffer {
+  const bytes = Buffer.allocUnsafe(6);
+  writeUint48(position, bytes, 0);
+  return bytes;
+}
+
+export function hasRevision(store: LmdbStore, stream: string, revision: number): boolean {
+  return store.streams.doesExist([stream, revision]);
+}
+
+/** The stream's last event at or before position `until`. */
+export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
+  const backward = { reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] };
+  for (const { key: [, revision], value } of store.streams.getRange(backward)) {
+    const position = readUint48(value, 0);
+    if (position <= until) return readIndexed(store, [stream, Number(revision)], position);
+  }
+  return undefined;
+}
+
+/** The event at a revision of a stream, whatever its position. */
+export function readRevision(store: LmdbStore, stream: string, revision: number): RecordedEvent | undefined {
+  const position = store.streams.get([stream, revision]);
+  return position && readIndexed(store, [stream, revision], readUint48(position, 0));
+}
+
+export type StreamRange = { readonly from: number; readonly limit: number; readonly until: number };
+
+export function readRevisions(store: LmdbStore, stream: string, range: StreamRange): readonly RecordedEvent[] {
+  const found: RecordedEvent[] = [];
+  for (const { value } of store.streams.getRange({ start: [stream, range.from], end: [stream, uint48Max - 1], limit: range.limit })) {
+    const position = readUint48(value, 0);
+    if (position > range.until) break;
+    found.push(readIndexed(store, [stream, range.from + found.length], position));
+  }
+  return found;
+}
+
+/** @throws LogCorruptError when the index leads to an event that says it is another one, so a hole in a stream is noticed too. */
+function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
+  const event = readRecord(store, position);
+  if (event.stream !== stream || event.revision !== revision) {
+    throw new LogCorruptError(`revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`);
+  }
+  return event;
+}
+
+export function readRecord(store: LmdbStore, position: number): RecordedEvent {
+  const record = store.events.get(position);
+  if (record === undefined) throw new LogCorruptError(`there is no record at position ${position.toString()}`);
+  return decodeRecord(record, position);
+}
+
+/**
+ * What is appended next is decided by the index, which has no checksum of its own: whoever reads a record from disk also
+ * sees whether the index leads to it. An entry that is lost would let a second event take the same revision.
+ */
+function assertIndexed({ streams }: LmdbStore, { stream, revision, position }: RecordedEvent): void {
+  const entry = streams.getBinaryFast([stream, revision]);
+  if (entry !== undefined && readUint48(entry, 0) === Number(position)) return;
+  const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
+  throw new LogCorruptError(`${where}, and its index says otherwise`);
+}
+
+/** Every record from `first` to `last`, lazily: the caller stops early, and within one turn, as a cursor holds its snapshot. */
+export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
+  let expected = first;
+  for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
+    if (key !== expected) break;
+    const stored = decodeRecord(value, expected);
+    if (expected > store.indexedThrough && expected <= store.lastPosition) assertIndexed(store, stored);
+    if (expected === store.indexedThrough + 1) store.indexedThrough = expected;
+    yield stored;
+    expected += 1;
+  }
+  if (expected <= last) throw new LogCorruptError(`there is no record at position ${expected.toString()}`);
+}
+
+/** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
+export async function commitReason(rejection: unknown): Promise<unknown> {
+  if (!isCommitFailure(rejection)) return rejection;
+  const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
+  return Promise.race([reason, nextTurn(rejection)]);
+}
+
+/**
+ * Whether a promise that nobody could await was rejected with this: lmdb begins each batch with one of its own, which fails
+ * beside those of the batch's puts. Whoever put is told by theirs.
+ */
+export function isStrayCommitFailure(rejection: unknown): boolean {
+  if (!isCommitFailure(rejection)) return false;
+  rejection.commitError.catch(() => undefined);
+  return true;
+}
+
+function isCommitFailure(error: unknown): error is Error & { readonly commitError: Promise<unknown> } {
+  return error instanceof Error && 'commitError' in error && error.commitError instanceof Promise;
+}

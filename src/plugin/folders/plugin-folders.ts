@@ -1,0 +1,224 @@
+import type { FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Clock } from '../../base/clock.ts';
+import { FolderWatch, watchFolder } from './folder-watch.ts';
+import { nameFolders, type FolderNames, type NamedFolder } from './folder-names.ts';
+import { filesPollMs } from '../lifecycle/life-limits.ts';
+import { describe } from '../load/load-module.ts';
+import { decodeManifest } from '../load/manifest.ts';
+import { foldersIn, readManifest, type PluginFolder } from './plugin-folder.ts';
+import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+import { Poll } from './poll.ts';
+
+export type PluginFoldersDependencies = {
+  /** Folders of plugin folders; a relative path is the process's. */
+  readonly roots: { readonly bundled: readonly string[]; readonly extra: readonly string[] };
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly log: PluginLogger;
+  /** What the plugin of this name is made of has changed, is there now, or is gone. */
+  readonly onChange: (name: string) => void;
+};
+
+/** `digest`: of the files; undefined where there is no plugin.yaml. `refused`: another folder has its name. */
+export type Placed = { readonly folder: PluginFolder; readonly digest: string | undefined; readonly refused: Failure | undefined };
+
+/** A folder in a folder of plugins. */
+type Entry = {
+  readonly folder: PluginFolder;
+  readonly watch: FolderWatch;
+  digest: string | undefined;
+  /** As plugin.yaml last said it. */
+  declared: string;
+  /** Once a plugin was found in it: other folders may lie there, too. */
+  counts: boolean;
+  /** Its plugin was uninstalled. */
+  isOut: boolean;
+};
+
+/** As it was last told. */
+type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
+
+/**
+ * The folders in the folders of plugins, by the name of the plugin in each: looked up at the start and again for as long as the
+ * server runs. Bundled ones change with the platform alone. A folder of which the plugin was uninstalled stays out, and keeps
+ * its name, until its files change or somebody asks for the plugin again.
+ */
+export class PluginFolders {
+  readonly #dependencies: PluginFoldersDependencies;
+  /** By where they are found; in the order in which they were, which is that in which names are given. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #unreadable = new Set<string>();
+  readonly #poll: Poll;
+  #names: ReadonlyMap<string, Named> = new Map();
+  #unnamed: FolderNames<Entry>['unnamed'] = [];
+  /** One change at a time. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(dependencies: PluginFoldersDependencies) {
+    this.#dependencies = dependencies;
+    this.#poll = new Poll(dependencies.clock, async () => {
+      await this.look();
+      this.#watchRoots();
+      return filesPollMs;
+    });
+  }
+
+  /** Finds all there are. Changes are told from `follow` on. */
+  async open(): Promise<void> {
+    const { bundled, extra } = this.#dependencies.roots;
+    const roots = [...bundled.map((root) => ({ root, isBundled: true })), ...extra.map((root) => ({ root, isBundled: false }))];
+    const found = await Promise.all(roots.map(async ({ root, isBundled }) => (await this.#read(root, isBundled) ?? []).map((folder) => ({ key: join(root, folder.name), folder }))));
+    const entries = found.flat().map(({ key, folder }) => this.#enter(key, folder));
+    await Promise.all(entries.map(async (entry) => {
+      entry.digest = await entry.watch.open(entry.folder.bundled ? 'once' : 'follow');
+      entry.declared = await this.#declaredName(entry);
+      entry.counts = entry.digest !== undefined;
+      if (!entry.counts) this.#dependencies.log.warn('ignoring a directory without plugin.yaml in a plugin folder', { folder: entry.folder.path });
+    }));
+    this.#nameAll();
+  }
+
+  follow(): void {
+    if (this.#dependencies.roots.extra.length === 0) return;
+    this.#watchRoots();
+    this.#poll.after(filesPollMs);
+  }
+
+  async close(): Promise<void> {
+    for (const watcher of this.#watchers.values()) watcher.close();
+    await this.#poll.close();
+    await this.#work;
+    await Promise.all([...this.#entries.values()].map(async ({ watch }) => watch.close()));
+  }
+
+  /** Of all that count and are not left out. */
+  names(): readonly string[] {
+    return [...this.#names].filter(([, { of }]) => !of.isOut).map(([name]) => name);
+  }
+
+  /** undefined: there is no such folder, or its plugin was uninstalled. */
+  get(name: string): Placed | undefined {
+    const named = this.#names.get(name);
+    return named === undefined || named.of.isOut ? undefined : { folder: named.of.folder, digest: named.digest, refused: named.refused };
+  }
+
+  /** Also of one that was uninstalled. */
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Its plugin was uninstalled. */
+  leaveOut(name: string): void {
+    const named = this.#names.get(name);
+    if (named !== undefined) named.of.isOut = true;
+  }
+
+  /** Somebody asks for the plugin again. */
+  takeIn(name: string): void {
+    const named = this.#names.get(name);
+    if (named !== undefined) named.of.isOut = false;
+  }
+
+  /** Finds what has come and gone. */
+  async look(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const root of this.#dependencies.roots.extra) {
+        const found = await this.#read(root, false);
+        // One that cannot be read now tells nothing of what lies there.
+        if (found !== undefined) this.#compare(root, found);
+      }
+      this.#tell();
+    });
+  }
+
+  /** undefined: it cannot be read, which is told once. One that is not there holds nothing. */
+  async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
+    try {
+      const found = await foldersIn(root, isBundled);
+      this.#unreadable.delete(root);
+      return found;
+    } catch (error) {
+      if (!this.#unreadable.has(root)) this.#dependencies.log.error('cannot read a plugin folder', { root, error: String(error) });
+      this.#unreadable.add(root);
+      return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? [] : undefined;
+    }
+  }
+
+  #compare(root: string, found: readonly PluginFolder[]): void {
+    const present = new Map(found.map((folder) => [join(root, folder.name), folder]));
+    for (const [key, entry] of this.#entries) {
+      if (entry.folder.bundled || key !== join(root, entry.folder.name) || present.get(key)?.path === entry.folder.path) continue;
+      this.#entries.delete(key);
+      entry.watch.close().catch(() => undefined);
+    }
+    for (const [key, folder] of present) if (!this.#entries.has(key) && !this.#poll.isClosed) this.#enter(key, folder).watch.expect();
+  }
+
+  #enter(key: string, folder: PluginFolder): Entry {
+    const watch = new FolderWatch(folder.path, { clock: this.#dependencies.clock, onChange: (digest) => { void this.#change(entry, digest); } });
+    const entry: Entry = { folder, watch, digest: undefined, declared: folder.name, counts: false, isOut: false };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  async #change(entry: Entry, digest: string | undefined): Promise<void> {
+    return this.#inTurn(async () => {
+      entry.declared = await this.#declaredName(entry);
+      entry.digest = digest;
+      entry.counts ||= digest !== undefined;
+      // One that is taken apart is not asked for.
+      if (digest !== undefined) entry.isOut = false;
+      this.#tell();
+    });
+  }
+
+  /** While it is unreadable it has the name that it had, so that a half-written one is no other plugin. */
+  async #declaredName({ folder, declared }: Entry): Promise<string> {
+    const file = await readManifest(folder);
+    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : undefined;
+    return (decoded?.ok === true ? decoded.manifest.name : decoded?.name) ?? declared;
+  }
+
+  #tell(): void {
+    const before = this.#names;
+    this.#nameAll();
+    for (const name of new Set([...before.keys(), ...this.#names.keys()])) {
+      if (!isSame(before.get(name), this.#names.get(name))) this.#dependencies.onChange(name);
+    }
+  }
+
+  #nameAll(): void {
+    const { names, unnamed } = nameFolders([...this.#entries.values()].filter(({ counts }) => counts));
+    const before = this.#unnamed;
+    this.#names = new Map([...names].map(([name, named]) => [name, { ...named, digest: named.of.digest }]));
+    this.#unnamed = unnamed;
+    for (const { of: { folder, declared }, twin } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
+      this.#dependencies.log.error('a directory in a plugin folder has no valid plugin name', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin }) });
+    }
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#dependencies.log.error('could not scan the plugin folders', { error: describe(error) });
+    });
+    return this.#work;
+  }
+
+  #watchRoots(): void {
+    for (const root of this.#dependencies.roots.extra) {
+      if (this.#watchers.has(root) || this.#poll.isClosed) continue;
+      const watcher = watchFolder(root, () => { this.#poll.hint(); });
+      if (watcher === undefined) continue;
+      watcher.on('close', () => { if (this.#watchers.get(root) === watcher) this.#watchers.delete(root); });
+      this.#watchers.set(root, watcher);
+    }
+  }
+}
+
+function isSame(one: Named | undefined, other: Named | undefined): boolean {
+  return one?.of === other?.of && one?.digest === other?.digest && one?.refused?.message === other?.refused?.message;
+}

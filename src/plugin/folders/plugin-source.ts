@@ -1,0 +1,39 @@
+import { describe } from '../load/load-module.ts';
+import { decodeManifest } from '../load/manifest.ts';
+import type { HostedPlugin } from '../lifecycle/hosted-plugin.ts';
+import type { PackageRef, PackageStore } from '../packages/package-store.ts';
+import { readManifest } from './plugin-folder.ts';
+import type { Failure } from '../lifecycle/plugin-status.ts';
+
+export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
+
+/** Finds the files a plugin is made of now, and reads its manifest where they are others than before. */
+export async function refreshFiles(plugin: HostedPlugin, ref: PackageRef | undefined, dependencies: PluginSourceDependencies): Promise<Failure | undefined> {
+  const failure = await findFiles(plugin, ref, dependencies);
+  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'it is in no plugin folder' : 'there is no plugin.yaml in its folder' };
+  if (plugin.manifestDigest === plugin.files.digest) return undefined;
+  const file = await readManifest(plugin.files.folder);
+  const decoded = file.ok ? decodeManifest(file.text, dependencies.domain) : { ok: false as const, problems: [file.problem] };
+  if (!decoded.ok) return { reason: 'ManifestUnreadable', message: `plugin.yaml: ${decoded.problems.join('; ')}` };
+  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, and this is the plugin ${plugin.name}` };
+  plugin.manifest = decoded.manifest;
+  plugin.manifestDigest = plugin.files.digest;
+  return undefined;
+}
+
+/** A package that its object names goes before a folder. */
+async function findFiles(plugin: HostedPlugin, ref: PackageRef | undefined, { packages }: PluginSourceDependencies): Promise<Failure | undefined> {
+  if (ref === undefined) {
+    plugin.files = plugin.folder === undefined || plugin.folderDigest === undefined ? undefined : { folder: plugin.folder, digest: plugin.folderDigest };
+    return undefined;
+  }
+  if (plugin.files?.digest === ref.digest) return undefined;
+  plugin.files = undefined;
+  if (packages === undefined) return { reason: 'PackageUnreadable', message: 'this server keeps no packages' };
+  try {
+    plugin.files = { folder: await packages.folderOf(ref), digest: ref.digest };
+    return undefined;
+  } catch (error) {
+    return { reason: 'PackageUnreadable', message: `its package could not be read: ${describe(error)}` };
+  }
+}

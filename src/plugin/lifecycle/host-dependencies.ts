@@ -1,0 +1,18 @@
+import type { ChangeFeed } from '../../read/objects.ts';
+import type { AppliedObjectsDependencies } from '../objects/applied-objects.ts';
+import type { IncarnationDependencies } from './incarnation.ts';
+import type { LoadDependencies } from '../load/load-plugin.ts';
+import type { PackageStore } from '../packages/package-store.ts';
+import type { PluginFoldersDependencies } from '../folders/plugin-folders.ts';
+import type { Leadership } from './plugin-step.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+
+export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
+  readonly changes: ChangeFeed;
+  readonly leadership: Leadership;
+  readonly log: PluginLogger;
+  readonly keptOff: ReadonlySet<string>;
+  /** Where the files of installed plugins come from; absent: none can be installed. */
+  readonly packages?: PackageStore;
+  readonly folders: PluginFoldersDependencies['roots'];
+};

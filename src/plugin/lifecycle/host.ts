@@ -1,0 +1,294 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { within } from '../../base/clock.ts';
+import { Slices } from '../../base/slices.ts';
+import { inSlices } from '../../base/steps.ts';
+import { must } from '../../base/unreachable.ts';
+import type { IdlePlugin } from '../../auth/authorization/authorize.ts';
+import type { ChangeBatch } from '../../read/objects.ts';
+import { AppliedObjects } from '../objects/applied-objects.ts';
+import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
+import { takeFound } from '../registry/discovered.ts';
+import type { PluginHostDependencies } from './host-dependencies.ts';
+import { HostedPlugin } from './hosted-plugin.ts';
+import { idlePlugin } from './idle-plugin.ts';
+import { packageWaitMs } from './life-limits.ts';
+import { describe } from '../load/load-module.ts';
+import type { LoadedPlugin } from '../load/load-plugin.ts';
+import { loadTogether } from '../load/load-together.ts';
+import { PluginFolders } from '../folders/plugin-folders.ts';
+import { PluginObjects } from '../objects/plugin-objects.ts';
+import { ProcessListeners } from './process-listeners.ts';
+import { PluginStep, seenOf } from './plugin-step.ts';
+import { activitiesOf, isConcerned, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
+import { pluginKeyOf } from '../objects/plugin-type.ts';
+
+/**
+ * The plugins of this node. `loadTypes` before events are folded, so that rows get their index entries at once; `start` once
+ * the read models have caught up. From then on the host follows the `Plugin` objects, the files in plugins' folders and what
+ * plugins need of each other: each plugin is settled by itself, one step at a time, and tells how it stands in its object.
+ */
+export class PluginHost {
+  readonly #dependencies: PluginHostDependencies;
+  readonly #objects: PluginObjects;
+  readonly #step: PluginStep;
+  /** In the order of discovery; names are unique. */
+  readonly #plugins = new Map<string, HostedPlugin>();
+  readonly #folders: PluginFolders;
+  readonly #listeners: ProcessListeners;
+  readonly #routeOwners: RouteOwners = new Map();
+  readonly #subscriptions: (() => void)[] = [];
+  readonly #stopping = new AbortController();
+  #opening: Promise<void> = Promise.resolve();
+  /** Until `start` changes are only remembered, after `stop` not even that. */
+  #isRunning = false;
+
+  /** The type of plugins must be in the registry. */
+  constructor(dependencies: PluginHostDependencies) {
+    const { registry, domain, log, clock, folders: roots } = dependencies;
+    this.#dependencies = dependencies;
+    registry.expects(unfound);
+    this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
+    this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
+    this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type of plugins is registered').type, dependencies, log);
+    this.#step = new PluginStep({
+      ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
+      tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
+      enqueue: (plugin) => { this.#enqueue(plugin); },
+      forget: (plugin) => { this.#forget(plugin); },
+    });
+  }
+
+  /** Every plugin and its phase, for readiness and metrics. */
+  plugins(): readonly PluginStanding[] {
+    return [...this.#plugins.values()].map(standingOf);
+  }
+
+  /** Why it serves nothing on this node. */
+  idleOf(name: string): IdlePlugin | undefined {
+    const plugin = this.#plugins.get(name);
+    return plugin === undefined ? undefined : idlePlugin(name, plugin.state);
+  }
+
+  /** Its files lie in a folder of plugins, as they are now. */
+  async hasFolder(name: string): Promise<boolean> {
+    await this.#folders.look();
+    return this.#folders.has(name);
+  }
+
+  /** The `Plugin` objects, for whoever installs one. */
+  get objects(): PluginObjects {
+    return this.#objects;
+  }
+
+  /** What keeps a plugin that was loaded, and not registered, from being started beside those that are there. */
+  conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
+    const { registry, domain } = this.#dependencies;
+    return [...typeConflicts(types, plugin, registry), ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners })];
+  }
+
+  /**
+   * Finds the plugins, runs the modules of those that are not switched off, and registers the types of those that are soon
+   * loaded, in the order of discovery: of two with one type it is always the same that has it. Each other one follows by itself.
+   */
+  async loadTypes(): Promise<void> {
+    this.#opening = this.#open();
+    // Told by `start`, which may be a while away.
+    this.#opening.catch(() => undefined);
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const [{ clock, registry }, { signal }] = [this.#dependencies, this.#stopping];
+    this.#listeners.open();
+    await this.#folders.open();
+    await this.#discover();
+    registry.knows(unfound);
+    await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
+    if (signal.aborted) return;
+    const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#step.isEnabled(plugin));
+    await loadTogether(wanted, { step: this.#step, registry, clock, signal });
+  }
+
+  /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
+  async start(): Promise<void> {
+    const { changes, leadership, reconcilers, keptOff, log } = this.#dependencies;
+    await this.#opening;
+    // First: what is made while others are found may lie behind.
+    this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }));
+    await this.#discover();
+    if (this.#stopping.signal.aborted) {
+      this.#unsubscribe();
+      return;
+    }
+    this.#isRunning = true;
+    this.#subscriptions.push(leadership.subscribe((leads) => { if (leads) this.#lead(); }),
+      reconcilers.subscribe((name) => { this.#trouble(name); }));
+    this.#folders.follow();
+    for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
+    await this.settled();
+    for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
+  }
+
+  /** The plugins that have not come to rest, and what each is doing. */
+  starting(): readonly string[] {
+    return activitiesOf(this.#plugins.values());
+  }
+
+  /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#dependencies.loadMarks.close();
+    this.#stopping.abort();
+    await this.#opening.catch(() => undefined);
+    this.#unsubscribe();
+    const all = [...this.#plugins.values()];
+    for (const plugin of all) plugin.end();
+    await this.#folders.close();
+    await Promise.all(all.map(async (plugin) => {
+      await plugin.running;
+      this.#step.loads.drop(plugin, true);
+      await plugin.incarnation?.end();
+    }));
+    this.#listeners.close();
+  }
+
+  /** Resolves when every plugin is at rest: every change of a Plugin object known by now has taken effect. */
+  async settled(): Promise<void> {
+    for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
+  }
+
+  /** Resolves when this node has brought that plugin to rest, or the time is up; undefined: there is none of this name. */
+  async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
+    await restOf(() => this.#plugins.get(name)?.running, this.#dependencies.clock, timeoutMs);
+    const plugin = this.#plugins.get(name);
+    return plugin === undefined ? undefined : standingOf(plugin);
+  }
+
+  #running(): readonly Promise<void>[] {
+    return [...this.#plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
+  }
+
+  #unsubscribe(): void {
+    for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
+  }
+
+  async #discover(): Promise<void> {
+    await inSlices(takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => { this.#known(name); }), new Slices(this.#dependencies.clock));
+  }
+
+  #known(name: string): HostedPlugin {
+    const known = this.#plugins.get(name);
+    if (known !== undefined) return known;
+    const plugin = new HostedPlugin(name);
+    this.#folders.takeIn(name);
+    this.#place(plugin);
+    this.#plugins.set(name, plugin);
+    // One that comes later is no reason to wait at every path that is not there.
+    if (!this.#isRunning) this.#dependencies.registry.expects(name);
+    return plugin;
+  }
+
+  /** Where its files lie now. */
+  #place(plugin: HostedPlugin): void {
+    const placed = this.#folders.get(plugin.name);
+    plugin.folder = placed?.folder;
+    plugin.folderDigest = placed?.digest;
+    plugin.refused = placed?.refused;
+  }
+
+  /** Waits a while for the log to give its package. */
+  async #look(plugin: HostedPlugin): Promise<void> {
+    return within(this.#step.refresh(plugin), { clock: this.#dependencies.clock, ms: packageWaitMs, signal: this.#stopping.signal });
+  }
+
+  #filesChanged(name: string): void {
+    if (!this.#isRunning) return;
+    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#known(name);
+    if (plugin !== undefined) this.#enqueue(plugin);
+  }
+
+  #notice(batch: ChangeBatch): void {
+    for (const { type, name } of batch.changes) {
+      if (type !== this.#objects.key) continue;
+      const seen = seenOf(this.#objects.wish(name));
+      if (seen === 'none' && !this.#plugins.has(name)) continue;
+      const plugin = this.#known(name);
+      if (plugin.seen !== seen) this.#enqueue(plugin);
+    }
+  }
+
+  /** Its reconcilers' health is part of how it stands. */
+  #trouble(name: string): void {
+    const plugin = this.#plugins.get(name);
+    if (plugin?.state === 'started') this.#enqueue(plugin);
+  }
+
+  /** What another node wrote last is looked at anew. */
+  #lead(): void {
+    for (const plugin of this.#plugins.values()) {
+      plugin.ensuredDigest = undefined;
+      plugin.isApplied = false;
+      this.#enqueue(plugin);
+    }
+  }
+
+  #enqueue(plugin: HostedPlugin): void {
+    if (!this.#isRunning) return;
+    plugin.isDirty = true;
+    plugin.wake?.();
+    plugin.running ??= this.#run(plugin);
+  }
+
+  async #run(plugin: HostedPlugin): Promise<void> {
+    // Not within the turn of whoever noticed: a change of many plugins is noticed as one, and others have their turn as well.
+    await nextTurn();
+    let hasThrown = false;
+    // One that was forgotten meanwhile has no more to do: a plugin of its name that is there again is another.
+    while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
+      plugin.isDirty = false;
+      try {
+        this.#place(plugin);
+        await this.#step.settle(plugin);
+      } catch (error) {
+        this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
+        // Once more at once, so that it is told as failed; what throws even then is left alone for a while.
+        if (hasThrown) this.#step.settleLater(plugin);
+        else {
+          hasThrown = true;
+          this.#step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
+          plugin.isDirty = true;
+        }
+      }
+    }
+    plugin.running = undefined;
+    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.knows(plugin.name);
+    this.#tellOthers(plugin);
+  }
+
+  /** Those that need it, those it needs and is to leave first, and those that may now be what they could not be before. */
+  #tellOthers(plugin: HostedPlugin): void {
+    const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
+    const isNews = told !== plugin.told;
+    const isFreed = (plugin.told?.startsWith('started') === true) !== (plugin.state === 'started');
+    plugin.told = told;
+    for (const other of this.#plugins.values()) {
+      if (other === plugin) continue;
+      if (isFreed && other.own?.failure.passing === true) {
+        other.own = undefined;
+        this.#enqueue(other);
+      } else if (isConcerned(other, plugin, isNews)) this.#enqueue(other);
+    }
+  }
+
+  #forget(plugin: HostedPlugin): void {
+    const { name, wasThere, retry } = plugin;
+    retry?.cancel();
+    if (this.#plugins.get(name) !== plugin) return;
+    this.#plugins.delete(name);
+    if (wasThere) this.#folders.leaveOut(name);
+    // An object of its name that came as soon as its own went, or a folder that came back in this very moment.
+    if (this.#objects.wish(name) !== undefined) this.#enqueue(this.#known(name));
+    else this.#filesChanged(name);
+  }
+}

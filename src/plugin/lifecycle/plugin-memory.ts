@@ -1,0 +1,75 @@
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import type { TypeName } from '../api/plugin.ts';
+import { isObject } from '../load/manifest.ts';
+import { typesRememberedMax } from './life-limits.ts';
+
+/** An object by its type's names and its own. */
+export type ObjectRef = { readonly apiVersion: string; readonly kind: string; readonly name: string };
+
+/** What a type is called: enough to remove its objects without its plugin. */
+export type TypeNames = TypeName & { readonly kind: string; readonly singular: string };
+
+/**
+ * What a plugin leaves in the world, kept in its object's status: it outlives the plugin's files, so that a later version and
+ * an uninstall know it. `applied` is undefined where no version of the platform has recorded it yet.
+ */
+export type PluginMemory = { readonly applied: readonly ObjectRef[] | undefined; readonly types: readonly TypeNames[] };
+
+export function memoryOf(object: JsonObject | undefined): PluginMemory {
+  const status = object?.['status'];
+  if (!isObject(status)) return { applied: undefined, types: [] };
+  return { applied: status['applied'] === undefined ? undefined : listOf(status['applied']).flatMap(refsIn), types: listOf(status['types']).flatMap(typeIn) };
+}
+
+/** As members of the status; a memory equal to another is equal as this. */
+export function memoryStatus({ applied, types }: PluginMemory): JsonObject {
+  return { ...(applied === undefined ? {} : { applied: grouped(applied) }), types: [...types].sort(byPlace) };
+}
+
+/** Those of earlier versions stay: their objects may be there still. */
+export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
+  const kept = types.filter((type) => !now.some((other) => other.group === type.group && other.plural === type.plural));
+  return [...now.map(({ group, version, kind, singular, plural }) => ({ group, version, kind, singular, plural })), ...kept].slice(0, typesRememberedMax);
+}
+
+export function refKey({ apiVersion, kind, name }: ObjectRef): string {
+  return `${apiVersion} ${kind} ${name}`;
+}
+
+function grouped(refs: readonly ObjectRef[]): readonly JsonObject[] {
+  const groups = new Map<string, { apiVersion: string; kind: string; names: string[] }>();
+  for (const { apiVersion, kind, name } of refs) {
+    const group = groups.get(`${apiVersion} ${kind}`) ?? { apiVersion, kind, names: [] };
+    group.names.push(name);
+    groups.set(`${apiVersion} ${kind}`, group);
+  }
+  return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, { names, ...group }]) => ({ ...group, names: names.sort() }));
+}
+
+function byPlace(left: TypeNames, right: TypeNames): number {
+  const [one, other] = [left, right].map(({ group, plural }) => `${group}/${plural}`);
+  return String(one) < String(other) ? -1 : 1;
+}
+
+/** Somebody may have written over the status: what cannot be read counts for nothing. */
+function refsIn(group: JsonValue): readonly ObjectRef[] {
+  if (!isObject(group)) return [];
+  const { apiVersion, kind, names } = group;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
+  return listOf(names).flatMap((name) => (typeof name === 'string' ? [{ apiVersion, kind, name }] : []));
+}
+
+function typeIn(value: JsonValue): readonly TypeNames[] {
+  if (!isObject(value)) return [];
+  const { group, version, kind, singular, plural } = value;
+  if (typeof group !== 'string' || typeof version !== 'string' || typeof kind !== 'string' || typeof singular !== 'string' || typeof plural !== 'string') return [];
+  return [{ group, version, kind, singular, plural }];
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return isArray(value) ? value : [];
+}
+
+function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

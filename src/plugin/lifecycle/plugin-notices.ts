@@ -1,0 +1,42 @@
+import type { KeptChanges } from '../objects/applied-objects.ts';
+import type { Incarnation } from './incarnation.ts';
+import type { Notice } from './plugin-status.ts';
+import type { ReconcilerTrouble } from '../api/reconciler-mounts.ts';
+
+type Running = {
+  readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;
+  readonly kept: KeptChanges;
+  /** Of its reconcilers. */
+  readonly troubles: readonly ReconcilerTrouble[];
+  /** Where in the plugin a stack begins. */
+  readonly placeOf: (stack: string) => string;
+};
+
+/** What there is to know about a plugin that runs. */
+export function noticesOf({ incarnation, kept, troubles, placeOf }: Running): readonly Notice[] {
+  return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles)];
+}
+
+function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>, placeOf: Running['placeOf']): readonly Notice[] {
+  const notices: Notice[] = [];
+  const ignored = definition.ignoredControllers.map((path) => JSON.stringify(path));
+  if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `not served because they have no apiVersion: ${ignored.join(', ')}` });
+  if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
+    notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml has the version ${version}, which is used, but package.json has ${JSON.stringify(packageVersion)}` });
+  }
+  const missing = [...unindexed].map(([type, { count, first, problem = '', trace = '' }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`);
+  if (missing.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
+  return notices;
+}
+
+function keptNotices(kept: KeptChanges): readonly Notice[] {
+  const changed = [...kept].filter(([, changes]) => changes.length > 0).map(([object, changes]) => `${object}: ${changes.join(', ')}`);
+  return changed.length === 0 ? [] : [{ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by users and by the plugin; the users' values are kept: ${changed.join('; ')}` }];
+}
+
+function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
+  return (['ReconcilerStuck', 'ReconcilerFailing'] as const).flatMap((type): readonly Notice[] => {
+    const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
+    return messages.length === 0 ? [] : [{ type, reason: type, message: messages.join('; ') }];
+  });
+}

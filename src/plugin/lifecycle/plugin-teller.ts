@@ -1,0 +1,64 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Suspects } from './error-attribution.ts';
+import type { HostedPlugin } from './hosted-plugin.ts';
+import { progressToldMs, slowStepMs } from './life-limits.ts';
+import { holding } from './life.ts';
+import { describe } from '../load/load-module.ts';
+import { noticesOf } from './plugin-notices.ts';
+import type { PluginObjects } from '../objects/plugin-objects.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
+
+export type PluginTellerDependencies = {
+  readonly objects: PluginObjects;
+  readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
+  readonly suspects: Pick<Suspects, 'placeOf'>;
+  readonly leadership: { isLeader(): boolean };
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+};
+
+/** Tells how plugins stand: in the log of each node, and by the node that leads in their objects. */
+export class PluginTeller {
+  readonly #dependencies: PluginTellerDependencies;
+
+  constructor(dependencies: PluginTellerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async tell(plugin: HostedPlugin): Promise<void> {
+    const { objects, leadership, reconcilers, suspects } = this.#dependencies;
+    const { name, state, failure, progress, version } = plugin;
+    this.#logFailure(plugin);
+    if (!leadership.isLeader()) return;
+    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name), placeOf: (stack) => suspects.placeOf(name, stack) }), version } : { notices: [] };
+    const generation = plugin.isLeaving ? undefined : plugin.generation;
+    const isLoading = state === 'not-started' && plugin.incarnation === undefined;
+    await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });
+  }
+
+  /** A step that is soon over is told by what it comes to; one that takes long also while it lasts, and how far it is. */
+  async whileTold<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
+    const { clock, log } = this.#dependencies;
+    let told = Promise.resolve();
+    const tell = (): void => {
+      told = told.then(async () => this.tell(plugin)).catch((error: unknown) => { log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) }); });
+      timer = clock.after(progressToldMs, tell);
+    };
+    let timer = clock.after(slowStepMs, tell);
+    try {
+      return await step();
+    } finally {
+      timer.cancel();
+      await told;
+    }
+  }
+
+  /** Once for each reason: a plugin that is looked at again fails no second time. */
+  #logFailure(plugin: HostedPlugin): void {
+    const { name, state, failure } = plugin;
+    const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
+    if (failed !== undefined && plugin.logged !== failed) this.#dependencies.log.error('plugin failed', { plugin: name, reason: failure?.reason, message: failure?.message });
+    plugin.logged = failed;
+  }
+}

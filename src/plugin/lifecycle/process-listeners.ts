@@ -1,0 +1,53 @@
+import { ownerOf, type Suspects } from './error-attribution.ts';
+import { processListenersMax } from './life-limits.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+
+/** What of `process` is needed. */
+export type Emitter = {
+  on(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
+  off(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
+  listeners(event: string | symbol): readonly unknown[];
+};
+
+type Listening = { readonly event: string | symbol; readonly listener: WeakRef<object> };
+
+/** Whose the listeners on `process` are, by the code that puts each there: one that outlives its plugin is told by its name. */
+export class ProcessListeners {
+  readonly #process: Emitter;
+  readonly #suspects: Suspects;
+  readonly #log: PluginLogger;
+  /** By plugin. */
+  readonly #listening = new Map<string, Listening[]>();
+
+  constructor(process: Emitter, suspects: Suspects, log: PluginLogger) {
+    this.#process = process;
+    this.#suspects = suspects;
+    this.#log = log;
+  }
+
+  open(): void {
+    this.#process.on('newListener', this.#note);
+  }
+
+  close(): void {
+    this.#process.off('newListener', this.#note);
+  }
+
+  /** Of a plugin that has ended: those that it put there and has not removed, each once. */
+  tellLeft(plugin: string): void {
+    const left = (this.#listening.get(plugin) ?? []).filter(({ event, listener }) => {
+      const found = listener.deref();
+      return found !== undefined && this.#process.listeners(event).some((present) => present === found);
+    });
+    this.#listening.delete(plugin);
+    if (left.length > 0) this.#log.warn('a plugin left listeners on process', { plugin, events: left.map(({ event }) => String(event)) });
+  }
+
+  readonly #note = (event: string | symbol, listener: object): void => {
+    const owner = ownerOf(new Error().stack ?? '', this.#suspects.all());
+    if (owner === undefined) return;
+    const listening = this.#listening.get(owner.name) ?? [];
+    if (listening.length < processListenersMax) listening.push({ event, listener: new WeakRef(listener) });
+    this.#listening.set(owner.name, listening);
+  };
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { execPath } from 'node:process';
+
+import { syntaxCheckMs } from './life-limits.ts';
+import { syntaxCheckPath } from '../load/syntax-check.ts';
+
+/** Where in a plugin's folder something was thrown, for who mends it: ` (at <file>:<line>)`, with the line where it is known. */
+export async function thrownPlace(error: unknown, { folder, main }: { readonly folder: string; readonly main: string }): Promise<string> {
+  const root = await realpath(folder).catch(() => folder);
+  const text = stackOf(error);
+  const place = placeIn(text, `${root}${sep}`);
+  if (place !== undefined) return shown(place);
+  // Of a JSON file the runtime's own words name it; of a module nothing does.
+  const message = error instanceof SyntaxError && !text.includes(root) ? messageOf(error) : undefined;
+  const printed = message === undefined ? undefined : await checked([root, relative(root, main), message]);
+  const found = printed === undefined ? undefined : placeIn(printed, '');
+  return found === undefined ? '' : shown(found);
+}
+
+/** The same of a stack that is at hand as text, in whichever of these folders, as they really lie: a plugin's code may have run from several. */
+export function placeInStack(stack: string, folders: readonly string[]): string {
+  const text = decoded(stack);
+  for (const folder of folders) {
+    const place = placeOfFrame(text, `${folder}${sep}`);
+    if (place !== undefined) return shown(place);
+  }
+  return '';
+}
+
+/** What is said of a plugin's file names it by its path within the plugin's folder, wherever that lies. */
+export function withoutFolder(text: string, folder: string): string {
+  return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
+}
+
+type Place = { readonly path: string; readonly line: string; readonly source: string | undefined };
+
+/** The longest part of a line that is shown: a bundler may have written all of it into one. */
+const sourceLengthMax = 80;
+
+/** An error's text begins with its place and the line, underlined, where the runtime says them; else a frame of the stack has the place. */
+function placeIn(text: string, root: string): Place | undefined {
+  const [first = '', source = '', underline = ''] = text.split('\n', 3);
+  const [, path, line] = /^(?:file:\/\/)?([^?]+?)(?:\?[^:]*)?:(\d+)$/u.exec(first) ?? [];
+  const column = /^\s*\^+\s*$/u.test(underline) ? underline.indexOf('^') : -1;
+  if (path?.startsWith(root) === true && line !== undefined && column >= 0) return { path: path.slice(root.length), line, source: around(source, column) };
+  return root === '' ? undefined : placeOfFrame(text, root);
+}
+
+function placeOfFrame(text: string, root: string): Place | undefined {
+  // What was thrown may name a file of the plugin's in its own words, without a line.
+  for (const frame of text.split('\n').filter((each) => each.includes(root))) {
+    const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
+    if (path !== undefined && line !== undefined) return { path, line, source: undefined };
+  }
+  return undefined;
+}
+
+function around(source: string, column: number): string {
+  if (source.length <= sourceLengthMax) return source.trim();
+  const from = Math.max(0, column - sourceLengthMax / 2);
+  const to = from + sourceLengthMax;
+  return `${from > 0 ? '…' : ''}${source.slice(from, to).trim()}${to < source.length ? '…' : ''}`;
+}
+
+function shown({ path, line, source }: Place): string {
+  return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
+}
+
+/** What was thrown may be anything, even something that throws when it is looked at. */
+function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Frames name files by their addresses; a message among them may hold a % of its own. */
+function decoded(stack: string): string {
+  return stack.replaceAll(/(?:%[0-9a-f]{2})+/giu, (escaped) => {
+    try {
+      return decodeURI(escaped);
+    } catch {
+      return escaped;
+    }
+  });
+}
+
+function messageOf(error: Error): string | undefined {
+  try {
+    return error.message;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a program of its own prints of the error. It parses and runs nothing of the plugin's, and takes as long as node takes to start. */
+async function checked(asked: readonly string[]): Promise<string | undefined> {
+  const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;
+  return new Promise((resolve) => {
+    execFile(execPath, ['--experimental-vm-modules', '--no-warnings', syntaxCheckPath, ...asked], options, (error, _output, printed) => { resolve(error === null ? undefined : printed); });
+  });
+}

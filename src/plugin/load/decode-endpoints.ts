@@ -1,0 +1,144 @@
+import { routesPerPluginMax } from '../../limits/plugins.ts';
+import { subdomainProblem } from '../../resource/type/names.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import { shortJson } from '../../resource/schema/schema-violations.ts';
+import { decodeRouteSchemas } from './decode-route-schemas.ts';
+import type { Endpoints, RouteEndpoint, SocketEndpoint } from '../api/endpoints.ts';
+import type { RouteHandler, SocketHandler } from '../api/plugin.ts';
+
+export type DecodedEndpoints = Endpoints & {
+  /** Controllers without an apiVersion, by path: they are never served (decision 9.5). */
+  readonly ignoredControllers: readonly string[];
+};
+
+/** Where something stands in the export, and what its paths begin with: empty where they are absolute. */
+type Place = { readonly at: string; readonly prefix: string };
+
+/** The custom APIs among a plugin's members; what is wrong with them is added to `problems`. */
+export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
+  const ignoredControllers: string[] = [];
+  const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: Place }[] = [];
+  listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach((controller, index) => {
+    const at = `controllers[${String(index)}]`;
+    if (!isMembers(controller)) problems.push(`${at}: must be an object`);
+    else if (isNone(controller['apiVersion'])) ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
+    else places.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
+  });
+  places.push({ members: exported, place: { at: '', prefix: '' } });
+  const routes = places.flatMap(({ members, place }) => decodeEach(members, { ...place, member: 'routes' }, decodeRoute, problems));
+  const sockets = places.flatMap(({ members, place }) => decodeEach(members, { ...place, member: 'sockets' }, decodeSocket, problems));
+  if (routes.length + sockets.length > routesPerPluginMax) problems.push(`routes and sockets: must be at most ${String(routesPerPluginMax)} together`);
+  problems.push(...repeated({ routes, sockets }));
+  return { routes, sockets, ignoredControllers };
+}
+
+function isNone(apiVersion: unknown): boolean {
+  return apiVersion === undefined || apiVersion === null || apiVersion === '';
+}
+
+export function listOf(members: Readonly<Record<string, unknown>>, member: string, { at, countMax }: { readonly at: string; readonly countMax: number }, problems: string[]): readonly unknown[] {
+  const value = members[member];
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
+  problems.push(`${at}: must be an array of at most ${String(countMax)}`);
+  return [];
+}
+
+type Decode<E> = (entry: unknown, place: Place, problems: string[]) => E | undefined;
+
+function decodeEach<E>(members: Readonly<Record<string, unknown>>, { at, prefix, member }: Place & { readonly member: string }, decode: Decode<E>, problems: string[]): readonly E[] {
+  const entries = listOf(members, member, { at: `${at}${member}`, countMax: routesPerPluginMax }, problems);
+  return entries.flatMap((entry, index) => decode(entry, { at: `${at}${member}[${String(index)}]`, prefix }, problems) ?? []);
+}
+
+function prefixOf({ apiVersion, path }: Readonly<Record<string, unknown>>, at: string, problems: string[]): string {
+  if (typeof apiVersion !== 'string' || !/^[^/]+\/[^/]+$/u.test(apiVersion)) problems.push(`${at}.apiVersion: must be <group>/<version>`);
+  if (typeof path !== 'string') problems.push(`${at}.path: must be a string`);
+  return `/apis/${typeof apiVersion === 'string' ? apiVersion : ''}/${typeof path === 'string' ? path : ''}`;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]): RouteEndpoint | undefined {
+  if (!isMembers(route)) {
+    problems.push(`${at}: must be an object`);
+    return undefined;
+  }
+  const { handler } = route;
+  const method = methods.find((known) => known === route['method']);
+  if (method === undefined) problems.push(`${at}.method: must be ${methods.join(', ')}, is ${shortJson(route['method'] ?? null)}`);
+  if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
+  const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
+  if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
+  // Named as people know it, not by its place.
+  return { method, path, handler, ...summaryOf(route, at, problems), ...decodeRouteSchemas(route, { at: `${method} ${path}`, method, problems }) };
+}
+
+function decodeSocket(socket: unknown, { at, prefix }: Place, problems: string[]): SocketEndpoint | undefined {
+  if (!isMembers(socket)) {
+    problems.push(`${at}: must be an object`);
+    return undefined;
+  }
+  const { handler } = socket;
+  if (!isSocketHandler(handler)) problems.push(`${at}.handler: must be a function`);
+  const path = absolutePath(socket, { at, prefix }, { title: 'the socket', problems });
+  if (path === undefined || !isSocketHandler(handler)) return undefined;
+  return { path, handler, ...summaryOf(socket, at, problems) };
+}
+
+/** As far as can be told without calling it: what it answers is decoded by whoever calls it. */
+function isRouteHandler(value: unknown): value is RouteHandler {
+  return typeof value === 'function';
+}
+
+function isSocketHandler(value: unknown): value is SocketHandler {
+  return typeof value === 'function';
+}
+
+function summaryOf({ summary }: Readonly<Record<string, unknown>>, at: string, problems: string[]): { readonly summary?: string } {
+  if (summary === undefined) return {};
+  if (typeof summary === 'string') return { summary };
+  problems.push(`${at}.summary: must be a string`);
+  return {};
+}
+
+function absolutePath({ path }: Readonly<Record<string, unknown>>, { at, prefix }: Place, { title, problems }: { readonly title: string; readonly problems: string[] }): string | undefined {
+  if (typeof path !== 'string') {
+    problems.push(`${at}.path: must be a string`);
+    return undefined;
+  }
+  const absolute = prefix === '' ? path : `${prefix}/${path}`.replaceAll(/\/{2,}/gu, '/').replace(/\/$/u, '');
+  const problem = pathProblem(absolute);
+  if (problem !== undefined) problems.push(`${at}: ${title} ${JSON.stringify(absolute)} ${problem}`);
+  return absolute;
+}
+
+function pathProblem(path: string): string | undefined {
+  if (path === '/api' || path.startsWith('/api/')) return 'is under /api, which is the platform\'s';
+  const [, apis, group = '', version = '', ...rest] = path.split('/');
+  if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and go on';
+  const wrongGroup = subdomainProblem(group);
+  if (wrongGroup !== undefined) return `names the group ${JSON.stringify(group)}, which ${wrongGroup}`;
+  if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version)) return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
+  const odd = rest.find((segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment));
+  return odd === undefined ? undefined : `holds the segment ${JSON.stringify(odd)}: a segment is plain text or a parameter like {name}`;
+}
+
+/** One method and path twice; a parameter's name makes no difference. */
+function repeated(endpoints: Endpoints): readonly string[] {
+  const seen = new Set<string>();
+  return shapesOf(endpoints).filter(({ shape }) => {
+    const isRepeated = seen.has(shape);
+    seen.add(shape);
+    return isRepeated;
+  }).map(({ title }) => `${title}: is declared twice`);
+}
+
+/** How an endpoint is told from any other: what it is asked with, and its path without its parameters' names. */
+export function shapesOf({ routes, sockets }: Endpoints): readonly { readonly title: string; readonly shape: string }[] {
+  const shape = (path: string): string => path.replaceAll(/\{\w+\}/gu, '{}');
+  return [
+    ...routes.map(({ method, path }) => ({ title: `${method} ${path}`, shape: `${method} ${shape(path)}` })),
+    ...sockets.map(({ path }) => ({ title: `the socket ${path}`, shape: `the socket ${shape(path)}` })),
+  ];
+}

@@ -1,0 +1,105 @@
+import { otherWords } from '../../resource/schema/near-word.ts';
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import type { PluginObject, ReconcilerDeclaration } from '../api/plugin.ts';
+import type { MountedReconciler, ReconciledType } from '../api/reconciler-mounts.ts';
+import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../lifecycle/reconciler-limits.ts';
+
+const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
+
+/**
+ * What a plugin's module exports as `reconcilers`, decoded; `types` is what it exports as its types, as only those can be
+ * reconciled. What is wrong is added to `problems`.
+ */
+export function decodeReconcilers(exported: unknown, types: readonly unknown[], problems: string[]): readonly MountedReconciler[] {
+  const own = new Set(types.flatMap((type) => (isMembers(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [])));
+  const found: Findings = { own, names: new Set(), problems };
+  return listOf(exported, reconcilersPerPluginMax, 'reconcilers', problems)
+    .map((reconciler, place) => decodeReconciler(reconciler, `reconcilers[${String(place)}]`, found))
+    .filter((reconciler) => reconciler !== undefined);
+}
+
+type Findings = {
+  /** `<plural>.<group>/<version>` of each of the plugin's types. */
+  readonly own: ReadonlySet<string>;
+  readonly names: Set<string>;
+  readonly problems: string[];
+};
+
+function decodeReconciler(declared: unknown, at: string, found: Findings): MountedReconciler | undefined {
+  const { problems } = found;
+  if (!isMembers(declared)) {
+    problems.push(`${at}: must be an object`);
+    return undefined;
+  }
+  problems.push(...unknownMembers(declared, members, at));
+  const type = decodeType(declared['type'], `${at}.type`, found);
+  const { reconcile, concurrency = 1 } = declared;
+  if (!isReconcile(reconcile)) problems.push(`${at}.reconcile: must be a function`);
+  if (!isConcurrency(concurrency)) problems.push(`${at}.concurrency: must be a whole number from 1 to ${String(reconcilerConcurrencyMax)}`);
+  const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, place) => decodeWatch(watch, `${at}.watches[${String(place)}]`, found));
+  const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
+  if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency)) return undefined;
+  // Called as methods, so that a declaration made of a class finds its own members.
+  return { name, type, concurrency, reconcile: (request) => Reflect.apply(reconcile, declared, [request]), watches: watches.filter((watch) => watch !== undefined) };
+}
+
+function decodeName(declared: unknown, type: ReconciledType, { at, found: { names, problems } }: { readonly at: string; readonly found: Findings }): string | undefined {
+  const name = declared ?? `${type.plural}.${type.group}`;
+  if (typeof name !== 'string' || name.length > reconcilerNameLengthMax || !/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/u.test(name)) {
+    problems.push(`${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes and underscores, the first and last a letter or digit`);
+    return undefined;
+  }
+  if (names.has(name)) problems.push(`${at}.name: another reconciler has the name ${name}`);
+  names.add(name);
+  return name;
+}
+
+function decodeType(declared: unknown, at: string, { own, problems }: Findings): ReconciledType | undefined {
+  const { group, version, plural } = isMembers(declared) ? declared : {};
+  if (typeof group !== 'string' || typeof version !== 'string' || typeof plural !== 'string') {
+    problems.push(`${at}: must name a type by group, version and plural`);
+    return undefined;
+  }
+  if (own.has(`${plural}.${group}/${version}`)) return { group, version, plural };
+  problems.push(`${at}: ${plural} of ${group}/${version} is not a type of this plugin`);
+  return undefined;
+}
+
+const watchMembers = new Set(['type', 'names']);
+
+function decodeWatch(declared: unknown, at: string, found: Findings): MountedReconciler['watches'][number] | undefined {
+  const { problems } = found;
+  if (!isMembers(declared)) {
+    problems.push(`${at}: must be an object`);
+    return undefined;
+  }
+  problems.push(...unknownMembers(declared, watchMembers, at));
+  const type = decodeType(declared['type'], `${at}.type`, found);
+  const { names } = declared;
+  if (!isNames(names)) problems.push(`${at}.names: must be a function`);
+  return type === undefined || !isNames(names) ? undefined : { type, names: (object) => Reflect.apply(names, declared, [object]) };
+}
+
+function listOf(value: unknown, countMax: number, at: string, problems: string[]): readonly unknown[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
+  problems.push(`${at}: must be an array of at most ${String(countMax)}`);
+  return [];
+}
+
+function unknownMembers(declared: Readonly<Record<string, unknown>>, known: ReadonlySet<string>, at: string): readonly string[] {
+  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a known member${otherWords(member, [...known])}`);
+}
+
+function isConcurrency(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= reconcilerConcurrencyMax;
+}
+
+/** As far as can be told without calling it: what it answers is decoded by whoever calls it. */
+function isReconcile(value: unknown): value is ReconcilerDeclaration['reconcile'] {
+  return typeof value === 'function';
+}
+
+function isNames(value: unknown): value is (object: PluginObject) => readonly string[] {
+  return typeof value === 'function';
+}

@@ -1,0 +1,80 @@
+import { isMembers } from '../../resource/schema/schema-check.ts';
+import { compileValueSchema } from '../../resource/schema/schema.ts';
+import type { ResponseEndpoint, RouteEndpoint, ValueSchema } from '../api/endpoints.ts';
+import type { RouteMethod } from '../api/plugin.ts';
+
+export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
+
+type Findings = { readonly at: string; readonly method: RouteMethod; readonly problems: string[] };
+
+/** What a route says it is asked and answers, compiled; what does not compile is added to `problems` by its place. */
+export function decodeRouteSchemas({ request, responses }: Readonly<Record<string, unknown>>, { at, method, problems }: Findings): RouteSchemas {
+  return { ...decodeRequest(request, { at: `${at}.request`, method, problems }), ...decodeResponses(responses, { at: `${at}.responses`, method, problems }) };
+}
+
+function decodeRequest(request: unknown, { at, method, problems }: Findings): Pick<RouteSchemas, 'query' | 'body'> {
+  if (request === undefined) return {};
+  if (!isMembers(request)) {
+    problems.push(`${at}: must be an object`);
+    return {};
+  }
+  problems.push(...Object.keys(request).filter((member) => member !== 'query' && member !== 'body').map((member) => `${at}.${member}: must be query or body`));
+  const query = decodeQuery(request['query'], { at: `${at}.query`, method, problems });
+  if (request['body'] !== undefined && method === 'GET') problems.push(`${at}.body: a GET has no body`);
+  const body = request['body'] === undefined ? undefined : compiled(request['body'], `${at}.body`, problems);
+  return { ...(query === undefined ? {} : { query }), ...(body === undefined ? {} : { body }) };
+}
+
+function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<string, ValueSchema> | undefined {
+  if (query === undefined) return undefined;
+  if (!isMembers(query)) {
+    problems.push(`${at}: must be an object with one schema for each parameter`);
+    return undefined;
+  }
+  const schemas = new Map<string, ValueSchema>();
+  for (const [parameter, input] of Object.entries(query)) {
+    const schema = compiled(input, `${at}.${parameter}`, problems);
+    const type = schema?.schema['type'];
+    // It would refuse whatever is asked.
+    if (type !== undefined && type !== 'string' && type !== 'array') problems.push(`${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`);
+    if (schema !== undefined) schemas.set(parameter, schema);
+  }
+  return schemas;
+}
+
+const responseMembers = new Set(['description', 'schema']);
+
+function decodeResponses(responses: unknown, { at, problems }: Findings): Pick<RouteSchemas, 'responses'> {
+  if (responses === undefined) return {};
+  if (!isMembers(responses)) {
+    problems.push(`${at}: must be an object with one response for each status`);
+    return {};
+  }
+  const decoded = new Map<number, ResponseEndpoint>();
+  for (const [status, response] of Object.entries(responses)) {
+    const place = `${at}.${status}`;
+    if (!/^[2-5][0-9]{2}$/u.test(status)) problems.push(`${place}: must be a status of 200 to 599`);
+    const endpoint = decodeResponse(response, place, problems);
+    if (endpoint !== undefined) decoded.set(Number(status), endpoint);
+  }
+  return { responses: decoded };
+}
+
+function decodeResponse(response: unknown, at: string, problems: string[]): ResponseEndpoint | undefined {
+  if (!isMembers(response)) {
+    problems.push(`${at}: must be an object`);
+    return undefined;
+  }
+  const { description } = response;
+  problems.push(...Object.keys(response).filter((member) => !responseMembers.has(member)).map((member) => `${at}.${member}: must be description or schema`));
+  if (description !== undefined && typeof description !== 'string') problems.push(`${at}.description: must be a string`);
+  const schema = response['schema'] === undefined ? undefined : compiled(response['schema'], `${at}.schema`, problems);
+  return { ...(typeof description === 'string' ? { description } : {}), ...(schema === undefined ? {} : { schema }) };
+}
+
+function compiled(input: unknown, at: string, problems: string[]): ValueSchema | undefined {
+  const result = compileValueSchema(input);
+  if (result.ok) return { schema: result.schema, violations: result.violations };
+  problems.push(...result.problems.map((problem) => `${at}: ${problem}`));
+  return undefined;
+}

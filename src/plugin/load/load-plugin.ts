@@ -1,0 +1,117 @@
+import type { Clock } from '../../base/clock.ts';
+import type { JsonValue } from '../../resource/object/object.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { DeclaredBy, DeclarationSource } from '../../resource/type/declaration.ts';
+import { compileType, type Declarer } from '../../resource/type/type-declaration.ts';
+import type { Suspects } from '../lifecycle/error-attribution.ts';
+import { decodeDefinition, type Definition } from './definition.ts';
+import type { LoadMarks } from './load-marks.ts';
+import { describe, loadModule, openDoor, type LoadedModule } from './load-module.ts';
+import { findFatal } from './load-trial.ts';
+import { platformProblem, type Manifest } from './manifest.ts';
+import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
+import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+import { decodeShippedObjects, type ShippedObject } from '../objects/shipped-objects.ts';
+
+/** A plugin read, run and checked; nothing of it is registered yet. */
+export type LoadedPlugin = {
+  readonly types: readonly ResourceType[];
+  readonly definition: Definition;
+  readonly objects: readonly ShippedObject[];
+  /** Of its package.json, where there is one that says. */
+  readonly packageVersion?: string | undefined;
+};
+
+export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
+
+/** Where the files come from: an upload is tried in a process of its own first, what is kept is marked while it loads. */
+export type LoadOrigin =
+  | { readonly kind: 'upload' }
+  | { readonly kind: 'kept'; readonly digest: string; readonly source: DeclarationSource; readonly generation: JsonValue | undefined };
+
+export type LoadRequest = {
+  readonly folder: PluginFolder;
+  readonly manifest: Manifest;
+  readonly version: string | undefined;
+  readonly origin: LoadOrigin;
+};
+
+export type LoadDependencies = {
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly platformVersion: string;
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** Told of every plugin before its module is run. */
+  readonly suspects: Suspects;
+  readonly loadMarks: LoadMarks;
+};
+
+/** Everything that can be wrong with a plugin by itself, found before anything of it takes effect. It never throws. */
+export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+  try {
+    return await load(request, dependencies);
+  } catch (error) {
+    // Exports are foreign objects: a getter or a proxy may throw wherever one is looked at.
+    return failed('DefinitionRefused', describe(error));
+  }
+}
+
+async function load(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
+  const { folder, manifest } = request;
+  const { domain, platformVersion } = dependencies;
+  const unfit = platformProblem(manifest, platformVersion);
+  if (unfit !== undefined) return failed('PlatformVersion', unfit);
+  const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
+  if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
+  let exported: unknown = {};
+  if (manifest.main !== undefined) {
+    const main = await mainPath(folder, manifest.main);
+    if (!main.ok) return failed('MainRefused', main.problem);
+    const module = await loadMain(main.path, request, dependencies);
+    if (!module.ok) return failed(module.reason, module.message);
+    exported = module.exported;
+  }
+  const decoded = decodeDefinition(exported);
+  if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
+  const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain, by: declaredBy(request) });
+  if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
+  return { ok: true, loaded: { types: request.origin.kind === 'upload' ? types.types.map(tried) : types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+}
+
+function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): DeclaredBy {
+  return origin.kind === 'kept' ? { version, source: origin.source, code: origin.digest } : { version, source: 'package' };
+}
+
+/** What an upload is tried as is declared by nobody yet: its objects are judged by it, and none is written. */
+function tried(type: ResourceType): ResourceType {
+  return { ...type, declaration: undefined };
+}
+
+/** Runs the module, unless it is known to end or to hold the process. */
+async function loadMain(path: string, request: LoadRequest, dependencies: LoadDependencies): Promise<LoadedModule> {
+  const { folder, manifest: { name }, version, origin } = request;
+  const { domain, clock, loggerOf, suspects, loadMarks } = dependencies;
+  const fatal = origin.kind === 'upload'
+    ? await findFatal({ path, name, domain }, clock)
+    : loadMarks.begin({ plugin: name, ...origin });
+  if (fatal !== undefined) return { ok: false, ...fatal };
+  if (!folder.bundled) openDoor();
+  suspects.add({ name, folder: folder.path, bundled: folder.bundled });
+  try {
+    return await loadModule({ path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } }, clock);
+  } finally {
+    if (origin.kind === 'kept') loadMarks.end(name);
+  }
+}
+
+function compileTypes(declarations: readonly unknown[], declarer: Declarer): { readonly ok: true; readonly types: readonly ResourceType[] } | { readonly ok: false; readonly problems: readonly string[] } {
+  const compiled = declarations.map((declaration) => compileType(declaration, declarer));
+  const problems = compiled.flatMap((type) => (type.ok ? [] : type.problems));
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, types: compiled.flatMap((type) => (type.ok ? [type.type] : [])) };
+}
+
+function failed(reason: string, message: string): PluginLoad {
+  return { ok: false, failure: { reason, message } };
+}

@@ -1,0 +1,141 @@
+import semver from 'semver';
+
+import { nameProblem } from '../../resource/type/names.ts';
+import { nearWord } from '../../resource/schema/near-word.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import { valueAt } from '../../resource/object/pointed-value.ts';
+import { compileSchema } from '../../resource/schema/schema.ts';
+import { shortJson } from '../../resource/schema/schema-violations.ts';
+import { pluginSchema, pluginTypeName } from '../objects/plugin-type.ts';
+import { yamlDocuments } from '../objects/yaml-documents.ts';
+
+/** A plugin's `plugin.yaml`, checked. */
+export type Manifest = {
+  readonly name: string;
+  /** Absent: it does not say. */
+  readonly version: string | undefined;
+  /** The ES module, as written; absent for a plugin of YAML files only. */
+  readonly main: string | undefined;
+  /** The range of platform versions it works with. */
+  readonly requires: string | undefined;
+  /** Name → range of versions. */
+  readonly dependencies: ReadonlyMap<string, string>;
+  readonly enabled: boolean;
+  /** The `Plugin` object it declares. */
+  readonly object: JsonObject;
+};
+
+/** Whose the platform's own types and roles are: a plugin of that name would have all that is theirs. */
+const platformName = 'platform';
+
+export type DecodedManifest =
+  | { readonly ok: true; readonly manifest: Manifest }
+  /** `name`: where the text was good enough to say whose it is. */
+  | { readonly ok: false; readonly name: string | undefined; readonly problems: readonly string[] };
+
+export function decodeManifest(text: string, domain: string): DecodedManifest {
+  const yaml = yamlDocuments(text, domain);
+  if (!yaml.ok) return { ok: false, name: undefined, problems: [yaml.problem] };
+  const [document] = yaml.documents;
+  if (yaml.documents.length !== 1) return { ok: false, name: undefined, problems: [`must hold one document, an object; it holds ${String(yaml.documents.length)}`] };
+  if (!isObject(document)) return { ok: false, name: undefined, problems: [`must hold an object, is ${shortJson(document)}`] };
+  const name = nameOf(document);
+  const problems = [...identityProblems(document, domain), ...specProblems(document)];
+  if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
+  const { version, main, requires, pluginDependencies, enabled } = document['spec'];
+  const manifest: Manifest = {
+    name,
+    version: textOf(version),
+    main: textOf(main),
+    requires: textOf(requires),
+    dependencies: new Map(Object.entries(isObject(pluginDependencies) ? pluginDependencies : {}).map(([dependency, range]) => [dependency, textOf(range) ?? '*'])),
+    enabled: enabled !== false,
+    object: document,
+  };
+  return { ok: true, manifest };
+}
+
+/** Why this platform cannot run it; undefined when it can. A pre-release of the platform counts as its release. */
+export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
+  if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true })) return undefined;
+  return `it requires platform ${requires}, this is ${platformVersion}`;
+}
+
+export function isVersionInRange(version: string | undefined, range: string): boolean {
+  return range === '*' || range === '' || (version !== undefined && semver.satisfies(version, range, { includePrerelease: true }));
+}
+
+function releaseOf(version: string): string {
+  const parsed = semver.parse(version);
+  return parsed === null ? version : `${String(parsed.major)}.${String(parsed.minor)}.${String(parsed.patch)}`;
+}
+
+function nameOf(document: JsonObject): string | undefined {
+  const metadata = document['metadata'];
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' && nameProblem(name) === undefined ? name : undefined;
+}
+
+function identityProblems(document: JsonObject, domain: string): readonly string[] {
+  const { group, version } = pluginTypeName(domain);
+  const problems: string[] = [];
+  if (document['apiVersion'] !== `${group}/${version}`) problems.push(`apiVersion: must be ${group}/${version}, is ${shortJson(document['apiVersion'])}`);
+  if (document['kind'] !== 'Plugin') problems.push(`kind: must be Plugin, is ${shortJson(document['kind'])}`);
+  const metadata = document['metadata'];
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  const problem = typeof name === 'string' ? nameProblem(name) : 'must be a string';
+  if (problem !== undefined) problems.push(`metadata.name: ${problem}, is ${shortJson(name)}`);
+  if (name === platformName) problems.push(`metadata.name: ${platformName} is reserved for the types and roles of the platform`);
+  return problems;
+}
+
+/** What each member of spec must be where it is there; members not named here are nobody's business. */
+const specRules: readonly (readonly [string, (value: JsonValue) => boolean, string])[] = [
+  ['version', (value) => typeof value === 'string' && semver.valid(value) !== null, 'must be a semantic version like "1.2.0" (in quotes where YAML would read a number)'],
+  ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
+  ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
+  ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
+  ['package', () => false, 'is set by the installation: omit it'],
+  ['pluginDependencies', (value) => isObject(value) && Object.keys(value).every((name) => nameProblem(name) === undefined) && Object.values(value).every(isRange),
+    'must hold a range of versions like ">=1.0.0" or "*" by plugin name'],
+];
+
+function specProblems(document: JsonObject): readonly string[] {
+  const { spec } = document;
+  if (!isObject(spec)) {
+    const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
+    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; is ${JSON.stringify(near)} meant to be it?`}`];
+  }
+  const broken = specRules.filter(([member, holds]) => {
+    const value = spec[member];
+    return value !== undefined && !holds(value);
+  });
+  const told = new Set(broken.map(([member]) => member));
+  return [...broken.map(([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`), ...objectProblems(document, told)];
+}
+
+const schema = compileSchema(pluginSchema);
+
+/** What the object's type says, beyond the members that were told of. */
+function objectProblems(document: JsonObject, told: ReadonlySet<string>): readonly string[] {
+  const violations = schema.ok ? schema.violations(document) : [];
+  return violations.filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))
+    .map(({ pointer, detail }) => `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`);
+}
+
+function foundAt(document: JsonObject, pointer: string): string {
+  const found = valueAt(document, pointer);
+  return found === undefined ? '' : `, is ${shortJson(found)}`;
+}
+
+function isRange(value: JsonValue): boolean {
+  return typeof value === 'string' && semver.validRange(value) !== null;
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,89 @@
+import type { HostedPlugin } from '../lifecycle/hosted-plugin.ts';
+import { Incarnation, type IncarnationDependencies } from '../lifecycle/incarnation.ts';
+import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
+import type { Loading } from './loading.ts';
+import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
+import type { DeclarationSource } from '../../resource/type/declaration.ts';
+import type { Failure } from '../lifecycle/plugin-status.ts';
+
+export type PluginLoadsDependencies = LoadDependencies & IncarnationDependencies & {
+  readonly objects: Pick<PluginObjects, 'wish'>;
+  readonly enqueue: (plugin: HostedPlugin) => void;
+};
+
+/**
+ * The loads of plugins. A load goes on while its plugin's step looks at something else, so a module that takes its time, or
+ * never settles, delays no change of what is wanted of its plugin.
+ */
+export class PluginLoads {
+  readonly #dependencies: PluginLoadsDependencies;
+
+  constructor(dependencies: PluginLoadsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Runs its module, unless these very files are being loaded already; nothing is registered yet. */
+  begin(plugin: HostedPlugin): Loading | undefined {
+    const { files, manifest, failedLoads, loading: before } = plugin;
+    if (files === undefined || manifest === undefined) return undefined;
+    if (before?.digest === files.digest) return before;
+    this.#end(plugin);
+    const { folder, digest } = files;
+    const address = `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
+    const version = folder.bundled && failedLoads === 0 ? undefined : address;
+    const wish = this.#dependencies.objects.wish(plugin.name);
+    const done = loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, source: sourceOf(files, wish), generation: wish?.generation } }, this.#dependencies);
+    const loading: Loading = { digest, bundled: folder.bundled, manifest, done, isDone: false };
+    plugin.loading = loading;
+    void done.then(() => {
+      loading.isDone = true;
+      // Its step looks at something else at the moment, or at nothing: it is to see what came of this.
+      if (plugin.loading === loading && plugin.wake === undefined) this.#dependencies.enqueue(plugin);
+    });
+    return loading;
+  }
+
+  /** Waits for its module. Woken before that, it answers nothing, and the plugin has no incarnation either. */
+  async take(plugin: HostedPlugin): Promise<Failure | undefined> {
+    const loading = this.begin(plugin);
+    if (loading === undefined) return undefined;
+    const woken = new Promise<undefined>((resolve) => { plugin.wake = () => { resolve(undefined); }; });
+    const load = await Promise.race([loading.done, woken]);
+    plugin.wake = undefined;
+    if (load === undefined) return undefined;
+    plugin.loading = undefined;
+    if (!load.ok) return this.#failed(plugin, load.failure);
+    plugin.incarnation = this.#incarnationOf(plugin, loading, load.loaded);
+    plugin.runsOn = new Set(loading.manifest.dependencies.keys());
+    return undefined;
+  }
+
+  /** The plugin is not to run: what its module holds ends. One that is switched off may be back before its module is there. */
+  drop(plugin: HostedPlugin, isOff: boolean): void {
+    if (!isOff || plugin.loading?.isDone === true) this.#end(plugin);
+  }
+
+  #end(plugin: HostedPlugin): void {
+    const { loading } = plugin;
+    plugin.loading = undefined;
+    void loading?.done.then(async (load) => {
+      if (load.ok) await this.#incarnationOf(plugin, loading, load.loaded).end();
+      else this.#failed(plugin, load.failure);
+    });
+  }
+
+  #failed(plugin: HostedPlugin, failure: Failure): Failure {
+    plugin.failedLoads += 1;
+    this.#dependencies.tellLeftListeners(plugin.name);
+    return failure;
+  }
+
+  #incarnationOf({ name: plugin }: HostedPlugin, { bundled, digest, manifest }: Loading, loaded: Incarnation['is']['loaded']): Incarnation {
+    return new Incarnation({ plugin, bundled, digest, manifest, loaded }, this.#dependencies);
+  }
+}
+
+function sourceOf({ folder, digest }: NonNullable<HostedPlugin['files']>, wish: PluginWish | undefined): DeclarationSource {
+  if (folder.bundled) return 'platform';
+  return wish?.package?.digest === digest ? 'package' : 'folder';
+}

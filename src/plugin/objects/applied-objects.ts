@@ -1,0 +1,190 @@
+import { must } from '../../base/unreachable.ts';
+import type { Command, WriteOutcome } from '../../command/command.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
+import { appliedState, applyObject, parseObject, rejectionText, type ApplyDependencies } from './apply-object.ts';
+import type { Loaded } from '../lifecycle/incarnation.ts';
+import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
+import { isObject } from '../load/manifest.ts';
+import { refKey, withTypes, type ObjectRef, type PluginMemory, type TypeNames } from '../lifecycle/plugin-memory.ts';
+import type { PluginObjects } from './plugin-objects.ts';
+import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { ShippedObject } from './shipped-objects.ts';
+import type { TypeRegistry } from '../registry/type-registry.ts';
+
+export type AppliedObjectsDependencies = ApplyDependencies & {
+  readonly registry: TypeRegistry;
+  readonly objects: PluginObjects;
+  /** Names of a type's objects in order, whether or not the type is registered. */
+  readonly namesOf: (type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }) => readonly string[];
+};
+
+/** By object: pointers of what both people and the plugin changed, or why it is still there. */
+export type KeptChanges = ReadonlyMap<string, readonly string[]>;
+export type ObjectsApplied = { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
+
+const subject: Subject = { kind: 'platform', part: 'plugins' };
+
+/**
+ * The objects in plugins' YAML files. What a plugin made of them is remembered in its object's status, before it is made: a
+ * later version removes what it declares no more, an uninstall all of it. Never removed is what was there before the plugin
+ * shipped it. What people changed since it was applied is left when a later version drops it, as a merge leaves what they
+ * changed, and is told (`ChangesKept`); an uninstall, which somebody asked for, removes it as well.
+ */
+export class AppliedObjects {
+  readonly #dependencies: AppliedObjectsDependencies;
+
+  constructor(dependencies: AppliedObjectsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async apply({ plugin, loaded }: Loaded): Promise<ObjectsApplied> {
+    const typed = loaded.objects.map((shipped) => ({ shipped, type: this.#served(shipped) }));
+    const untyped = typed.filter(({ type }) => type === undefined).map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
+    if (untyped.length > 0) return failed(untyped.join('; '), true);
+    const memory = this.#dependencies.objects.memory(plugin);
+    const ours = loaded.objects.filter((shipped) => this.#isOurs(shipped, memory));
+    const types = withTypes(memory, loaded.types);
+    const obsolete = (memory.applied ?? []).filter((ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)));
+    if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('could not record the objects it applies', true);
+    const kept = new Map<string, readonly string[]>();
+    for (const { shipped, type } of typed) {
+      // An uninstall begun meanwhile, here or by whoever leads now, would not look for what is made after it.
+      if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
+      const { name, object, kind, file } = shipped;
+      const applied = await applyObject({
+        type: must(type, 'refused objects without a type'), name, object,
+        subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', isShipped: true,
+      }, this.#dependencies);
+      if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
+      kept.set(`${kind} ${name}`, applied.kept);
+    }
+    const left = await this.#drop(plugin, obsolete, { memory, kept });
+    await this.#remember(plugin, { applied: [...ours, ...left], types }, memory);
+    return { ok: true, kept };
+  }
+
+  /**
+   * Removes all it declared, and with `deleteData` all objects of its types. What could not be removed, and why. It stops where
+   * `isOver`: another node that led may have ended it, and the plugin be there anew with objects of its own.
+   */
+  async erase(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
+    const memory = this.#dependencies.objects.memory(plugin);
+    const problems: (string | undefined)[] = [];
+    for (const ref of memory.applied ?? []) {
+      const type = this.#typeOf(ref, plugin, memory);
+      if (type === undefined || isOver()) continue;
+      const state = appliedState(type, ref.name, this.#dependencies);
+      if (state === 'ours' || state === 'changed') problems.push(await this.#remove(type, ref.name, plugin));
+    }
+    for (const names of deleteData ? memory.types : []) {
+      const type = this.#ownType(names, plugin);
+      if (type !== undefined) problems.push(...await this.#eraseAll(type, plugin, isOver));
+    }
+    return problems.filter((problem) => problem !== undefined);
+  }
+
+  /** A memory of nothing is not written. */
+  async #remember(plugin: string, next: PluginMemory & { readonly applied: readonly ObjectRef[] }, before: PluginMemory): Promise<boolean> {
+    const applied = next.applied.length === 0 && before.applied === undefined ? undefined : next.applied;
+    if (applied === undefined && next.types.length === 0) return true;
+    return this.#dependencies.objects.remember(plugin, { applied, types: next.types });
+  }
+
+  /** What a version of the platform applied that recorded none of it counts by its annotation alone. */
+  #isOurs(shipped: ShippedObject, { applied }: PluginMemory): boolean {
+    const state = appliedState(must(this.#served(shipped), 'refused objects without a type'), shipped.name, this.#dependencies);
+    if (state === 'absent') return true;
+    return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
+  }
+
+  /** Those that are left. */
+  async #drop(plugin: string, obsolete: readonly ObjectRef[], { memory, kept }: { readonly memory: PluginMemory; readonly kept: Map<string, readonly string[]> }): Promise<readonly ObjectRef[]> {
+    const left: ObjectRef[] = [];
+    for (const ref of obsolete) {
+      const type = this.#typeOf(ref, plugin, memory);
+      const state = type === undefined ? 'absent' : appliedState(type, ref.name, this.#dependencies);
+      const problem = type === undefined || state !== 'ours' ? undefined : await this.#remove(type, ref.name, plugin);
+      if (state !== 'changed' && problem === undefined) continue;
+      left.push(ref);
+      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'no longer declared; kept because users have changed it' : `no longer declared, but not removed: ${String(problem)}`]);
+    }
+    return left;
+  }
+
+  #served({ apiVersion, kind }: ObjectRef): ResourceType | undefined {
+    return this.#dependencies.registry.all().find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
+  }
+
+  /** A type that is not served any more stands in by its name alone. */
+  #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    const served = this.#dependencies.registry.all().find(({ type }) => type.group === group && type.kind === kind)?.type;
+    if (served !== undefined) return served;
+    const names = types.find((type) => type.group === group && type.kind === kind);
+    return names === undefined ? undefined : this.#ownType(names, plugin);
+  }
+
+  /** undefined: it is another's now. */
+  #ownType(names: TypeNames, plugin: string): ResourceType | undefined {
+    const { registry, domain } = this.#dependencies;
+    const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
+    if (present !== undefined) return present.plugin === plugin ? present : undefined;
+    const compiled = compileType({ ...names, schema: {} }, { plugin, bundled: true, domain });
+    return compiled.ok ? { ...compiled.type, declaration: undefined } : undefined;
+  }
+
+  async #eraseAll(type: ResourceType, plugin: string, isOver: () => boolean): Promise<readonly string[]> {
+    const problems: string[] = [];
+    let after: string | undefined;
+    for (;;) {
+      if (isOver()) return problems;
+      const names = this.#dependencies.namesOf(type.key, { after, limit: eraseBatchObjects });
+      const results = await Promise.all(names.map(async (name) => this.#remove(type, name, plugin)));
+      problems.push(...results.filter((problem) => problem !== undefined));
+      after = names.at(-1);
+      if (after === undefined) return problems;
+    }
+  }
+
+  /**
+   * Deletes it; of a type that is not registered also takes it away: nobody serves such an object, so neither the collector nor
+   * whoever put a finalizer on it could see to it any more. One of its name that came after it stays. Answers what was in the way.
+   */
+  async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
+    const stored = this.#dependencies.reader.get(type.key, name);
+    if (stored === undefined) return undefined;
+    const { uid } = metadataOf(stored.bytes);
+    const preconditions = typeof uid === 'string' ? { uid } : {};
+    const marked = await this.#write(type, { type: 'delete', name, preconditions }, plugin);
+    if (!marked.ok) return this.#problem(type, name, marked);
+    if (this.#dependencies.registry.byKey(type.key) !== undefined) return undefined;
+    const { finalizers } = metadataOf(marked.bytes);
+    if (finalizers !== undefined) {
+      const freed = await this.#write(type, { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: null } } }, part: 'main', preconditions }, plugin);
+      if (!freed.ok) return this.#problem(type, name, freed);
+    }
+    const gone = await this.#write(type, { type: 'collect', name, uid: String(uid) }, plugin);
+    return gone.ok ? undefined : this.#problem(type, name, gone);
+  }
+
+  #problem({ kind }: ResourceType, name: string, { rejection }: Extract<WriteOutcome, { readonly ok: false }>): string | undefined {
+    return rejection.reason === 'not-found' ? undefined : `${kind} ${name}: ${rejectionText(rejection)}`;
+  }
+
+  async #write(type: ResourceType, command: Command, plugin: string): Promise<WriteOutcome> {
+    const verb = command.type === 'patch' ? 'patch' : 'delete';
+    return this.#dependencies.execute(type, command, { cause: { actor: actorOf(subject), verb, requestId: this.#dependencies.uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
+  }
+}
+
+function metadataOf(bytes: Uint8Array): { readonly finalizers?: unknown; readonly uid?: unknown } {
+  const { metadata } = parseObject(bytes);
+  return isObject(metadata) ? metadata : {};
+}
+
+function failed(message: string, passing?: true): ObjectsApplied {
+  return { ok: false, failure: { reason: 'ObjectsRefused', message, ...(passing === undefined ? {} : { passing }) } };
+}

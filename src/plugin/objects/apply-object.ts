@@ -1,0 +1,207 @@
+import { decodeJson, deepEqual } from '../../base/json.ts';
+import { delay, type Clock } from '../../base/clock.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
+import type { Cause } from '../../command/event.ts';
+import { alreadyExists, notFound } from '../../command/refuse.ts';
+import type { Rejection } from '../../command/rejection.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import type { Execute } from '../../write/execute.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import { writeAttemptsMax } from '../../limits/writes.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { isObject } from '../load/manifest.ts';
+import { mergeThreeWay, remember } from './three-way-merge.ts';
+
+export type ApplyDependencies = {
+  readonly execute: Execute;
+  readonly reader: ObjectReader;
+  readonly clock: Clock;
+  readonly domain: string;
+  readonly uuid: () => string;
+};
+
+export type Applied =
+  /** `kept`: pointers of what both the plugin and people changed. `isNew`: it was not there. */
+  | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
+  /** `rejection`: where the write door refused it. */
+  | { readonly ok: false; readonly detail: string; readonly rejection?: Rejection };
+
+export type Application = {
+  readonly type: ResourceType;
+  readonly name: string;
+  /** As shipped. */
+  readonly object: JsonObject;
+  /** Who answers for it: what it grants they must hold. */
+  readonly subject: Subject;
+  readonly plugin: string;
+  readonly origin: WriteContext['origin'];
+  /** The request it is applied for, where there is one; else the cause is made of the subject. */
+  readonly cause?: Cause;
+  /**
+   * It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. Or it must be
+   * this very one, and not be going away.
+   */
+  readonly expects?: 'absent' | { readonly uid: string };
+  /** The member of `spec` that whoever asks decides: what people made of it since does not stand. */
+  readonly decides?: string;
+  /** Everything is checked, and nothing written. */
+  readonly dryRun?: boolean;
+  /** It comes with the files of a plugin that is installed. */
+  readonly isShipped?: true;
+};
+
+/** The annotation that remembers what was last applied of an object: the base of the next merge. */
+export function lastAppliedKey(domain: string): string {
+  return `plugin.${domain}/last-applied`;
+}
+
+/** Creates the object, or merges what is shipped into it three-way. Nothing is written when nothing is to change. */
+export async function applyObject(application: Application, dependencies: ApplyDependencies): Promise<Applied> {
+  let rejection: Rejection | undefined;
+  for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+    const step = nextStep(application, dependencies);
+    const unexpected = unexpectedly(application, step, dependencies);
+    if (unexpected !== undefined) return { ok: false, detail: rejectionText(unexpected), rejection: unexpected };
+    if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
+    const outcome = await write(application, step.command, dependencies);
+    if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create' };
+    rejection = outcome.rejection;
+    const waitMs = waitBeforeRetryMs(rejection);
+    if (waitMs === undefined) break;
+    await delay(dependencies.clock, waitMs);
+  }
+  return rejection === undefined ? { ok: false, detail: 'it kept changing' } : { ok: false, detail: rejectionText(rejection), rejection };
+}
+
+function unexpectedly({ type, name, expects }: Application, { command }: NextStep, { reader }: ApplyDependencies): Rejection | undefined {
+  if (expects === undefined) return undefined;
+  if (expects === 'absent') return command?.type === 'create' ? undefined : alreadyExists(type, name).rejection;
+  const stored = reader.get(type.key, name);
+  const metadata = stored === undefined ? {} : objectAt(parseObject(stored.bytes), 'metadata');
+  if (metadata['uid'] !== expects.uid) return { reason: 'not-found', detail: notFound(type, name) };
+  return metadata['deletionTimestamp'] === undefined ? undefined : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
+}
+
+/** Whose an object is, as far as what was last applied of it tells: `changed` by people since. */
+export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
+
+export function appliedState(type: ResourceType, name: string, { reader, domain }: Pick<ApplyDependencies, 'reader' | 'domain'>): AppliedState {
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return 'absent';
+  const key = lastAppliedKey(domain);
+  const current = parseObject(stored.bytes);
+  const base = baseOf(objectAt(current, 'metadata'), key);
+  if (base === undefined) return 'foreign';
+  // Finalizers are reconcilers' as often as people's: they say nothing about who wants the object.
+  return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base)) ? 'ours' : 'changed';
+}
+
+function withoutFinalizers(value: JsonValue): JsonValue {
+  if (!isObject(value) || !isObject(value['metadata'])) return value;
+  const { finalizers: _finalizers, ...metadata } = value['metadata'];
+  return { ...value, metadata };
+}
+
+type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };
+
+function nextStep({ type, name, object, decides }: Application, { reader, domain }: ApplyDependencies): NextStep {
+  const key = lastAppliedKey(domain);
+  const shipped = mergeableOf(object, key);
+  const memory = JSON.stringify(remember(shipped));
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
+  const current = parseObject(stored.bytes);
+  const metadata = objectAt(current, 'metadata');
+  // What is going away is left to go; the next start makes it anew.
+  if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
+  const before = mergeableOf(current, key);
+  const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
+  const { metadata: mergedMetadata, ...members } = value;
+  const status = current['status'];
+  const next = withAnnotation({
+    apiVersion: type.apiVersion, kind: type.kind, ...members, ...(status === undefined ? {} : { status }),
+    metadata: { ...(isObject(mergedMetadata) ? mergedMetadata : {}), name, uid: metadata['uid'] ?? null, version: metadata['version'] ?? null },
+  }, key, memory);
+  const isUnchanged = deepEqual(value, before) && objectAt(metadata, 'annotations')[key] === memory && current['apiVersion'] === type.apiVersion;
+  return { command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} }, kept };
+}
+
+/** What a plugin and people may both change. Status is what is observed: no file has a say in it after the create. */
+function mergeableOf(object: JsonObject, key: string): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
+  const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
+  const { [key]: _memory, ...own } = isObject(annotations) ? annotations : {};
+  const metadata = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  return { ...members, metadata };
+}
+
+function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
+}
+
+/** As if that member had been applied as it is now: then what is shipped of it stands. */
+function decidedBase(base: JsonValue | undefined, current: JsonObject, member: string | undefined): JsonValue | undefined {
+  const value = member === undefined ? undefined : objectAt(current, 'spec')[member];
+  if (member === undefined || value === undefined) return base;
+  const known = isObject(base) ? base : {};
+  return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
+}
+
+/** undefined: never applied, so whatever is there is people's. */
+function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
+  const memory = objectAt(metadata, 'annotations')[key];
+  // Somebody may have written over it: then nothing is known of what was applied.
+  const decoded = typeof memory === 'string' ? decodeJson(Buffer.from(memory), { depthMax: jsonDepthMax }) : undefined;
+  return decoded?.ok === true ? decoded.value : undefined;
+}
+
+async function write(applied: Application, command: Command, dependencies: ApplyDependencies): Promise<WriteOutcome> {
+  const { type, subject, plugin, origin, cause, dryRun = false, isShipped } = applied;
+  const { execute, uuid } = dependencies;
+  const verb = command.type === 'create' ? 'create' : 'update';
+  return execute(type, command, {
+    cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin },
+    dryRun, fieldValidation: undefined, origin, subject,
+    ...isShipped === undefined ? {} : { isShipped },
+  });
+}
+
+/** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */
+function waitBeforeRetryMs(rejection: Rejection): number | undefined {
+  switch (rejection.reason) {
+    case 'already-exists':
+    case 'stale-version':
+    case 'not-found':
+      return 50;
+    case 'unavailable':
+    case 'too-many-requests':
+      return rejection.retryAfterSeconds * 1_000;
+    default:
+      return undefined;
+  }
+}
+
+export function rejectionText(rejection: Rejection): string {
+  const broken = 'violations' in rejection ? rejection.violations : [];
+  const violations = broken.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
+}
+
+export function parseObject(bytes: Uint8Array): JsonObject {
+  const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
+  if (!decoded.ok || !isObject(decoded.value)) throw new Error('invariant broken: a stored object is a JSON object');
+  return decoded.value;
+}
+
+function objectAt(object: JsonObject, member: string): JsonObject {
+  const value = object[member];
+  return isObject(value) ? value : {};
+}

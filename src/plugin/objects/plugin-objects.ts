@@ -1,0 +1,146 @@
+import { deepEqual } from '../../base/json.ts';
+import type { Command, WriteOutcome } from '../../command/command.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
+import { writeAttemptsMax } from '../../limits/writes.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { applyObject, parseObject, rejectionText, type Application, type Applied, type ApplyDependencies } from './apply-object.ts';
+import { isObject, type Manifest } from '../load/manifest.ts';
+import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
+import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
+import { isTold, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+
+const subject: Subject = { kind: 'platform', part: 'plugins' };
+
+/** On every `Plugin` object the host makes: its deletion is an uninstall, and waits for it. */
+export function uninstallFinalizer(domain: string): string {
+  return `plugin.${domain}/uninstall`;
+}
+
+/** What a `Plugin` object wants, read at once. */
+export type PluginWish = {
+  /** Of the object: another one is another plugin's, whatever its name. */
+  readonly uid: JsonValue | undefined;
+  readonly generation: JsonValue | undefined;
+  readonly enabled: boolean;
+  readonly isDeleted: boolean;
+  readonly deleteData: boolean;
+  readonly package: PackageRef | undefined;
+};
+
+/** For whom it is done, where that is not the platform. */
+export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
+
+/** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
+export class PluginObjects {
+  readonly #type: ResourceType;
+  readonly #dependencies: ApplyDependencies;
+  readonly #log: PluginLogger;
+
+  constructor(type: ResourceType, dependencies: ApplyDependencies, log: PluginLogger) {
+    this.#type = type;
+    this.#dependencies = dependencies;
+    this.#log = log;
+  }
+
+  get key(): ResourceType['key'] {
+    return this.#type.key;
+  }
+
+  /** Makes the object as the manifest says, people's changes kept. Without a manifest only its existence is seen to. */
+  async ensure(name: string, manifest: Manifest | undefined, ref: PackageRef | undefined, by: EnsuredBy = {}): Promise<Applied> {
+    if (manifest === undefined && this.#object(name) !== undefined) return { ok: true, kept: [], isNew: false };
+    const declared: JsonObject = manifest?.object ?? { apiVersion: this.#type.apiVersion, kind: this.#type.kind, metadata: { name }, spec: {} };
+    const object = withFinalizer(ref === undefined ? declared : withPackage(declared, ref), uninstallFinalizer(this.#dependencies.domain));
+    return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by }, this.#dependencies);
+  }
+
+  /** undefined: there is no such object. */
+  wish(name: string): PluginWish | undefined {
+    const object = this.#object(name);
+    if (object === undefined) return undefined;
+    const spec = objectIn(object, 'spec');
+    const metadata = objectIn(object, 'metadata');
+    return {
+      uid: metadata['uid'], generation: metadata['generation'], enabled: spec['enabled'] !== false, isDeleted: metadata['deletionTimestamp'] !== undefined,
+      deleteData: spec['deleteData'] === true, package: packageOf(object),
+    };
+  }
+
+  phase(name: string): JsonValue | undefined {
+    return objectIn(this.#object(name) ?? {}, 'status')['phase'];
+  }
+
+  memory(name: string): PluginMemory {
+    return memoryOf(this.#object(name));
+  }
+
+  /** Before anything of it is made: what is not remembered would never be removed. */
+  async remember(name: string, memory: PluginMemory): Promise<boolean> {
+    const object = this.#object(name);
+    const next = memoryStatus(memory);
+    if (object === undefined || deepEqual(memoryStatus(memoryOf(object)), next)) return true;
+    return this.#isDone(name, await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }));
+  }
+
+  /** A report that says nothing new writes nothing, and one about an object that is gone says nothing of the next of its name. */
+  async report(name: string, uid: JsonValue | undefined, report: PluginReport): Promise<void> {
+    const before = this.#object(name);
+    if (before === undefined || objectIn(before, 'metadata')['uid'] !== uid) return;
+    const status = statusPatch(report, before, new Date(this.#dependencies.clock.now()).toISOString());
+    if (isTold(status, before['status'])) return;
+    const outcome = await this.#write(name, { status }, { part: 'status', uid });
+    if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
+  }
+
+  /** The last step of the uninstall of this very object: with its last finalizer gone it is removed. Finalizers of others stay. */
+  async letGo(name: string, uid: JsonValue | undefined): Promise<boolean> {
+    const ours = uninstallFinalizer(this.#dependencies.domain);
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
+      const finalizers = metadata['finalizers'];
+      if (metadata['uid'] !== uid || !isArray(finalizers) || !finalizers.includes(ours)) return true;
+      const { resourceVersion } = metadata;
+      const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, { part: 'main', uid });
+      // Somebody else wrote meanwhile: theirs is read, and kept.
+      if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
+    }
+    return false;
+  }
+
+  /** Of the object that was read, and no other. */
+  async #write(name: string, document: JsonObject, { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined }): Promise<WriteOutcome> {
+    const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: typeof uid === 'string' ? { uid } : {} };
+    const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
+    return this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
+  }
+
+  /** One that has gone meanwhile needs none of this any more. */
+  #isDone(name: string, outcome: WriteOutcome): boolean {
+    if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
+    this.#log.error('could not write a Plugin object', { plugin: name, detail: rejectionText(outcome.rejection) });
+    return false;
+  }
+
+  #object(name: string): JsonObject | undefined {
+    const stored = this.#dependencies.reader.get(this.#type.key, name);
+    return stored === undefined ? undefined : parseObject(stored.bytes);
+  }
+}
+
+function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
+  const metadata = objectIn(object, 'metadata');
+  const declared = metadata['finalizers'];
+  const finalizers = isArray(declared) ? declared : [];
+  return finalizers.includes(finalizer) ? object : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+}
+
+function objectIn(object: JsonObject, member: string): JsonObject {
+  const value = object[member];
+  return isObject(value) ? value : {};
+}
+
+function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,74 @@
+import { pluginObjectsMax } from '../../limits/plugins.ts';
+import { nameProblem } from '../../resource/type/names.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import { isObject } from '../load/manifest.ts';
+import type { FileText } from '../folders/plugin-folder.ts';
+import { yamlDocuments } from './yaml-documents.ts';
+
+/** An object a plugin ships in a YAML file. */
+export type ShippedObject = {
+  /** The file within the plugin's folder. */
+  readonly file: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly object: JsonObject;
+};
+
+export type ShippedObjects =
+  | { readonly ok: true; readonly objects: readonly ShippedObject[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+type Reader = { readonly plugin: string; readonly domain: string };
+
+/** All objects of a plugin's files. One bad document refuses them all, so that no plugin is half applied. */
+export function decodeShippedObjects(files: readonly { readonly path: string; readonly file: FileText }[], reader: Reader): ShippedObjects {
+  const problems: string[] = [];
+  const objects = new Map<string, ShippedObject>();
+  for (const { path, file } of files) {
+    const yaml = file.ok ? yamlDocuments(file.text, reader.domain) : file;
+    if (!yaml.ok) {
+      problems.push(`${path}: ${yaml.problem}`);
+      continue;
+    }
+    for (const [place, document] of yaml.documents.entries()) {
+      const at = `${path}, document ${String(place + 1)}`;
+      const decoded = decodeDocument(document, path, reader);
+      if (typeof decoded === 'string') {
+        problems.push(`${at}: ${decoded}`);
+        continue;
+      }
+      const key = `${decoded.apiVersion} ${decoded.kind} ${decoded.name}`;
+      if (objects.has(key)) problems.push(`${at}: ${decoded.kind} ${decoded.name} is declared twice in the shipped objects`);
+      objects.set(key, decoded);
+    }
+  }
+  if (objects.size > pluginObjectsMax) problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this one ${String(objects.size)}`);
+  return problems.length === 0 ? { ok: true, objects: [...objects.values()] } : { ok: false, problems };
+}
+
+/** What holds secrets is not shipped: a file is no place for a password, nor is the memory of what was applied. */
+const unshippableKinds = new Set(['User', 'PersonalAccessToken', 'Session']);
+
+function decodeDocument(document: JsonValue, file: string, { plugin, domain }: Reader): ShippedObject | string {
+  if (!isObject(document)) return 'must be an object';
+  const { apiVersion, kind, metadata } = document;
+  if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion must be a string';
+  if (typeof kind !== 'string' || kind === '') return 'kind must be a string';
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  if (typeof name !== 'string') return `${kind} without metadata.name (generateName would make another object at each start)`;
+  const problem = namingProblem(document, name, { plugin, domain }) ?? (!apiVersion.includes('/') && unshippableKinds.has(kind) ? 'a plugin cannot ship objects that hold secrets' : undefined);
+  return problem === undefined ? { file, apiVersion, kind, name, object: document } : `${kind} ${JSON.stringify(name)}: ${problem}`;
+}
+
+function namingProblem(document: JsonObject, name: string, { plugin, domain }: Reader): string | undefined {
+  const problem = nameProblem(name);
+  if (problem !== undefined) return `metadata.name ${problem}`;
+  return isRoleTemplate(document, domain) && !name.startsWith(plugin) ? `the name of a role template must begin with the plugin's name, ${plugin}` : undefined;
+}
+
+function isRoleTemplate({ apiVersion, kind, metadata }: JsonObject, domain: string): boolean {
+  if (kind !== 'Role' || typeof apiVersion !== 'string' || apiVersion.includes('/') || !isObject(metadata)) return false;
+  const labels = metadata['labels'];
+  return isObject(labels) && labels[`${domain}/role-template`] === 'true';
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+
+import { deepEqual } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+
+/**
+ * What a plugin ships, what it last applied and what is there now, merged: what only the plugin changed follows the plugin,
+ * what people changed stays theirs. Arrays are one value.
+ */
+export type Merged = {
+  readonly value: JsonObject;
+  /** Pointers of the values that both changed, to different ones: people's stand. */
+  readonly kept: readonly string[];
+};
+
+export function mergeThreeWay(base: JsonValue | undefined, current: JsonObject, next: JsonObject): Merged {
+  const kept: string[] = [];
+  return { value: mergeMembers(base, current, { next, at: '', kept }), kept };
+}
+
+type Step = { readonly next: JsonObject; readonly at: string; readonly kept: string[] };
+
+function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, at, kept }: Step): JsonObject {
+  const merged: [string, JsonValue][] = [];
+  for (const member of new Set([...Object.keys(current), ...Object.keys(next)])) {
+    const value = mergeValue(memberOf(base, member), memberOf(current, member), { next: memberOf(next, member), at: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`, kept });
+    if (value !== undefined) merged.push([member, value]);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** undefined stands for a member that is not there: removing one is a change like any other. */
+function mergeValue(base: JsonValue | undefined, current: JsonValue | undefined, { next, at, kept }: Omit<Step, 'next'> & { readonly next: JsonValue | undefined }): JsonValue | undefined {
+  if (isSameAsBase(next, base)) return current;
+  if (isSameAsBase(current, base)) return next;
+  if (deepEqual(current, next)) return current;
+  if (isObject(current) && isObject(next)) return mergeMembers(base, current, { next, at, kept });
+  kept.push(at);
+  return current;
+}
+
+function memberOf(value: JsonValue | undefined, member: string): JsonValue | undefined {
+  return isObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
+}
+
+/**
+ * What is remembered of a value: enough to tell whether another one equals it, and small, since it is kept in an annotation.
+ * Long texts and arrays, and objects that stay large, are remembered as their hash.
+ */
+export function remember(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
+  if (isArray(value)) return JSON.stringify(value).length > arrayLengthMax ? hashOf(value) : value;
+  if (!isObject(value)) return value;
+  const members = Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, remember(inner)]));
+  return JSON.stringify(members).length > objectLengthMax ? hashOf(value) : members;
+}
+
+const textLengthMax = 128;
+const arrayLengthMax = 1_024;
+const objectLengthMax = 65_536;
+const hashPrefix = 'sha256:';
+
+function isSameAsBase(value: JsonValue | undefined, base: JsonValue | undefined): boolean {
+  if (value === undefined || base === undefined) return value === base;
+  return deepEqual(remember(value), base);
+}
+
+function hashOf(value: JsonValue): string {
+  return hashPrefix + createHash('sha256').update(canonical(value)).digest('hex');
+}
+
+/** One text for equal values, whatever the order of members. */
+function canonical(value: JsonValue): string {
+  if (isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)).map(([member, inner]) => `${JSON.stringify(member)}:${canonical(inner)}`).join(',')}}`;
+}
+
+function isArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

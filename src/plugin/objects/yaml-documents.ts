@@ -1,0 +1,44 @@
+import { parseAllDocuments } from 'yaml';
+
+import { yamlAliasesMax } from '../../limits/plugins.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import type { JsonValue } from '../../resource/object/object.ts';
+
+export type YamlDocuments =
+  | { readonly ok: true; readonly documents: readonly JsonValue[] }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * The documents of a plugin's file, `${domain}` standing for the platform's domain, empty ones left out. Only what JSON can
+ * say, keys unique, aliases bounded; no tag makes anything but plain values.
+ */
+export function yamlDocuments(text: string, domain: string): YamlDocuments {
+  const values: JsonValue[] = [];
+  try {
+    const parsed = parseAllDocuments(text.replaceAll('${domain}', domain), { version: '1.2', schema: 'core', uniqueKeys: true, logLevel: 'silent' });
+    for (const document of Array.isArray(parsed) ? parsed : []) {
+      const [problem] = [...document.errors, ...document.warnings];
+      if (problem !== undefined) return { ok: false, problem: firstLine(problem.message) };
+      const value: unknown = document.toJS({ maxAliasCount: yamlAliasesMax });
+      if (value === null || value === undefined) continue;
+      if (!isJson(value, jsonDepthMax)) return { ok: false, problem: 'contains values that JSON cannot represent, or nests too deeply' };
+      values.push(value);
+    }
+  } catch (error) {
+    return { ok: false, problem: firstLine(error instanceof Error ? error.message : String(error)) };
+  }
+  return { ok: true, documents: values };
+}
+
+function isJson(value: unknown, depth: number): value is JsonValue {
+  if (depth === 0) return false;
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return false;
+  if (Array.isArray(value)) return value.every((element) => isJson(element, depth - 1));
+  return Object.entries(value).every(([member, inner]) => member !== '__proto__' && isJson(inner, depth - 1));
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').replace(/:$/u, '');
+}

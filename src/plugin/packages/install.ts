@@ -1,0 +1,221 @@
+import { delay, type Clock } from '../../base/clock.ts';
+import type { Cause } from '../../command/event.ts';
+import type { Rejection } from '../../command/rejection.ts';
+import type { Subject } from '../../command/subject.ts';
+import { pluginStartMs } from '../../limits/plugins.ts';
+import type { ChangeFeed, ObjectReader, StoredObject } from '../../read/objects.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { JsonObject } from '../../resource/object/object.ts';
+import { parseObject, type Applied } from '../objects/apply-object.ts';
+import type { LoadedPlugin, PluginLoad } from '../load/load-plugin.ts';
+import { decodeManifest, isObject, type Manifest } from '../load/manifest.ts';
+import type { Staged } from './package-folders.ts';
+import { packageSettledMs } from './package-limits.ts';
+import { PackageNotKeptError, refOf } from './package-log.ts';
+import { packageOf, type PackageRef } from './package-store.ts';
+import type { Packages } from './packages.ts';
+import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
+
+/** What an install needs of the host of plugins. */
+export type InstallHost = {
+  /** It lies in a folder of plugins, which nothing installed may hide. */
+  hasFolder(name: string): Promise<boolean>;
+  /** What keeps it from being started beside the plugins that are there. */
+  conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
+  /** Resolves when this node has brought it to rest, or the time is up. */
+  standing(name: string, timeoutMs: number): Promise<unknown>;
+};
+
+/** Writes the `Plugin` object in the name of whoever asks. */
+export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
+
+/** What is to be there by then: whatever else is, is left as it is. */
+export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string }; readonly dryRun?: boolean };
+
+export type InstallDependencies = {
+  readonly domain: string;
+  readonly packages: Packages;
+  readonly host: InstallHost;
+  readonly reader: Pick<ObjectReader, 'get'>;
+  readonly changes: ChangeFeed;
+  readonly pluginKey: TypeKey;
+  readonly write: WritePlugin;
+  readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
+  /** What keeps the objects that it ships from being applied. */
+  readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
+  readonly clock: Clock;
+};
+
+/** In whose name. What the package itself declares is applied as the plugin: who may install a plugin may do everything. */
+export type InstallRequest = { readonly subject: Subject; readonly cause: Cause };
+
+export type InstallOutcome =
+  | { readonly ok: true; readonly name: string; readonly plugin: Pick<StoredObject, 'bytes' | 'revision'> }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+type Inspected = { readonly manifest: Manifest; readonly loaded: LoadedPlugin };
+type Refused = Extract<InstallOutcome, { ok: false }>;
+
+/**
+ * Takes packages in. Everything that can be found wrong is found before anything is written: a refusal leaves neither an
+ * event nor a folder. To find it the plugin's module is run.
+ */
+export class Installer {
+  readonly #dependencies: InstallDependencies;
+  /** Plugins that are being installed or upgraded through this node. Among several nodes the log lets one win. */
+  readonly #busy = new Set<string>();
+
+  constructor(dependencies: InstallDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
+    return this.#staged(archive, async (staged, { manifest, loaded }) => {
+      const { name } = manifest;
+      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a plugin folder: change its files there instead of installing it`);
+      const stored = this.#stored(name);
+      if (stored !== undefined) return conflict(presentWords(name, parseObject(stored.bytes)));
+      return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
+    });
+  }
+
+  /** Another version of a plugin that was installed, an older one included: to go back is what helps when an upgrade fails. */
+  async upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
+    const stored = this.#stored(name);
+    if (stored === undefined) return refused('not-found', `plugins "${name}" not found`);
+    const object = parseObject(stored.bytes);
+    const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+    const { uid } = metadata;
+    const present = packageOf(object);
+    if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
+    if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed from a package: change its files in its plugin folder` : presentWords(name, object));
+    if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
+    return this.#staged(archive, async (staged, { manifest, loaded }) => this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } }), name);
+  }
+
+  async #staged(archive: Uint8Array, use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>, expected?: string): Promise<InstallOutcome> {
+    const staged = await this.#dependencies.packages.stage(archive);
+    if (!staged.ok) return invalid(staged.problem);
+    let name: string | undefined;
+    try {
+      const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
+      if ('ok' in manifest) return manifest;
+      // Before its module is run: what else is wrong with it is about another plugin.
+      if (expected !== undefined && manifest.name !== expected) return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
+      if (this.#busy.has(manifest.name)) return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
+      name = manifest.name;
+      this.#busy.add(name);
+      const loaded = await this.#load({ path: staged.path, name, bundled: false }, manifest);
+      return 'ok' in loaded ? loaded : await use(staged, { manifest, loaded });
+    } finally {
+      if (name !== undefined) this.#busy.delete(name);
+      await staged.discard();
+    }
+  }
+
+  async #manifest(folder: PluginFolder): Promise<Manifest | Refused> {
+    const file = await readManifest(folder);
+    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : { ok: false as const, problems: [file.problem] };
+    return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
+  }
+
+  /** In full, as a start would: a module that does not load is no plugin. What it opened for that is ended again. */
+  async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
+    const load = await this.#dependencies.load(folder, manifest);
+    if (!load.ok) return invalid(load.failure.message);
+    const { loaded } = load;
+    const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
+    const problems = conflicts.length === 0 ? await this.#dependencies.shippedProblems(manifest.name, loaded) : [];
+    await this.#end(loaded);
+    if (conflicts.length > 0) return conflict(conflicts.join('; '));
+    return problems.length === 0 ? loaded : invalid(problems.join('; '));
+  }
+
+  async #end({ definition: { stop } }: LoadedPlugin): Promise<void> {
+    if (stop === undefined) return;
+    const ending = Promise.resolve().then(stop).then(() => undefined, () => undefined);
+    await Promise.race([ending, delay(this.#dependencies.clock, pluginStartMs)]);
+  }
+
+  async #put(archive: Uint8Array, { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> }, by: WriteRequest): Promise<InstallOutcome> {
+    const { packages, write } = this.#dependencies;
+    const unwritable = await write(manifest, refOf(archive), { ...by, dryRun: true });
+    if (!unwritable.ok) return notWritten(unwritable);
+    let ref: PackageRef;
+    try {
+      ref = await packages.keep(archive);
+    } catch (error) {
+      if (!(error instanceof PackageNotKeptError)) throw error;
+      return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log does not answer', retryAfterSeconds: 1 } };
+    }
+    await packages.adopt(staged, ref);
+    const applied = await write(manifest, ref, by);
+    if (!applied.ok) return notWritten(applied);
+    return this.#settled(manifest.name);
+  }
+
+  /** As the plugin is once this node has brought it to rest, and the node that leads, which may be another, has told how it stands. */
+  async #settled(name: string): Promise<InstallOutcome> {
+    const { host, clock } = this.#dependencies;
+    const timeUp = new AbortController();
+    await Promise.race([
+      Promise.all([host.standing(name, packageSettledMs), this.#reported(name, timeUp.signal)]),
+      delay(clock, packageSettledMs, timeUp.signal),
+    ]);
+    timeUp.abort();
+    const plugin = this.#stored(name);
+    return plugin === undefined ? refused('not-found', `the plugin ${name} has been removed`) : { ok: true, name, plugin };
+  }
+
+  async #reported(name: string, signal: AbortSignal): Promise<void> {
+    const { changes, pluginKey } = this.#dependencies;
+    if (this.#isReported(name)) return;
+    await new Promise<void>((resolve) => {
+      const unsubscribe = changes.subscribe((batch) => { if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && this.#isReported(name)) end(); });
+      const end = (): void => {
+        unsubscribe();
+        resolve();
+      };
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  /** The status from before is at rest, too: only one about the object as it is now counts. Gone, it is reported for good. */
+  #isReported(name: string): boolean {
+    const stored = this.#stored(name);
+    if (stored === undefined) return true;
+    const { metadata, status } = parseObject(stored.bytes);
+    if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation']) return false;
+    const { phase } = status;
+    return phase === 'started' || phase === 'failed' || phase === 'stopped';
+  }
+
+  #stored(name: string): StoredObject | undefined {
+    const { reader, pluginKey } = this.#dependencies;
+    return reader.get(pluginKey, name);
+  }
+}
+
+/** Why a plugin that no folder holds cannot be installed, and what can be done instead. */
+function presentWords(name: string, object: JsonObject): string {
+  const { metadata } = object;
+  if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return `the plugin ${name} is being uninstalled`;
+  if (packageOf(object) !== undefined) return `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" replaces it with another version`;
+  return `the plugin ${name} was not installed from a package, and its folder is missing: restore the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
+}
+
+function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Refused {
+  return { ok: false, rejection: rejection ?? { reason: 'unavailable', detail, retryAfterSeconds: 1 } };
+}
+
+function invalid(detail: string): Refused {
+  return { ok: false, rejection: { reason: 'invalid', detail: `the package is refused: ${detail}`, violations: [{ pointer: '/file', detail }] } };
+}
+
+function conflict(detail: string): Refused {
+  return refused('already-exists', detail);
+}
+
+function refused(reason: 'already-exists' | 'not-found', detail: string): Refused {
+  return { ok: false, rejection: { reason, detail } };
+}

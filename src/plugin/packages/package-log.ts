@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+
+import { delay, type Clock } from '../../base/clock.ts';
+import { eventSchema, type EventMetadata, type PackageEvent } from '../../command/event.ts';
+import { decodeEvent, decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
+import { streamName, streamRevision, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../../log/log.ts';
+import { packageAppendAttemptsMax, packageBytesMax, packageChunkBytes, packageChunksReadMax, packageLookUpMs, packageLookUpsMax } from './package-limits.ts';
+import { PackageUnreadableError, type PackageRef } from './package-store.ts';
+
+export type PackageLogDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readStream' | 'readLast'>;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  /** Epoch milliseconds of the latest event folded: time never runs backwards within the log. */
+  readonly lastEventTime: () => number;
+};
+
+/** The log does not answer, so the package may be kept in part: keeping it again goes on where this stopped. */
+export class PackageNotKeptError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the event log does not answer', options);
+    this.name = 'PackageNotKeptError';
+  }
+}
+
+export function refOf(archive: Uint8Array): PackageRef {
+  return { digest: createHash('sha256').update(archive).digest('hex'), bytes: archive.length };
+}
+
+/** Packages in the log: a stream a package, named by its digest, so that one kept twice is there once. */
+export class PackageLog {
+  readonly #dependencies: PackageLogDependencies;
+
+  constructor(dependencies: PackageLogDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Appends what is not there yet. Whoever does the same at the same time appends the very same events. */
+  async write(archive: Uint8Array, { digest }: PackageRef): Promise<void> {
+    const stream = streamOf(digest);
+    const count = Math.ceil(archive.length / packageChunkBytes);
+    const last = await this.#dependencies.log.readLast(stream);
+    for (let index = last === undefined ? 0 : last.revision + 1; index < count; index += 1) {
+      const data = Buffer.from(archive.subarray(index * packageChunkBytes, (index + 1) * packageChunkBytes)).toString('base64');
+      await this.#append(stream, { type: 'PackageChunk', index, count, data }, chunkId(digest, index));
+    }
+  }
+
+  /** The archive, verified by its digest. What is not whole yet is looked for again: another node may just have written it. */
+  async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
+    if (bytes > packageBytesMax) throw new PackageUnreadableError(`the package ${digest} declares ${String(bytes)} bytes; the limit is ${String(packageBytesMax)}`);
+    const chunks: Buffer[] = [];
+    const count = Math.ceil(bytes / packageChunkBytes);
+    for (let lookUps = 0; chunks.length < count; lookUps += 1) {
+      if (lookUps >= packageLookUpsMax) throw new PackageUnreadableError(`the event log does not hold the package ${digest}: ${String(chunks.length)} of ${String(count)} pieces are there`);
+      if (lookUps > 0) await delay(this.#dependencies.clock, packageLookUpMs);
+      signal?.throwIfAborted();
+      await this.#readInto(chunks, { digest, count });
+    }
+    const archive = Buffer.concat(chunks);
+    if (archive.length !== bytes || refOf(archive).digest !== digest) throw new PackageUnreadableError(`the content of the package ${digest} in the event log does not match its digest`);
+    return archive;
+  }
+
+  async #readInto(chunks: Buffer[], { digest, count }: { readonly digest: string; readonly count: number }): Promise<void> {
+    for (;;) {
+      const page = await this.#dependencies.log.readStream(streamOf(digest), { from: streamRevision(chunks.length), limit: Math.min(packageChunksReadMax, count - chunks.length) });
+      for (const recorded of page) {
+        decodeMetadata(recorded);
+        const { event } = decodeEvent(recorded);
+        if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count) throw new PackageUnreadableError(`the event log has unexpected events in the stream of the package ${digest}`);
+        chunks.push(Buffer.from(event.data, 'base64'));
+      }
+      if (page.length === 0 || chunks.length === count) return;
+    }
+  }
+
+  async #append(stream: StreamName, chunk: PackageEvent, id: string): Promise<void> {
+    const { log, clock } = this.#dependencies;
+    const proposed = this.#proposed(chunk, id);
+    const expected: ExpectedRevision = chunk.index === 0 ? 'absent' : streamRevision(chunk.index - 1);
+    let cause: unknown;
+    for (let attempt = 0; attempt < packageAppendAttemptsMax; attempt += 1) {
+      if (attempt > 0) await delay(clock, packageLookUpMs);
+      const outcome = await log.append(stream, [proposed], expected);
+      if (outcome.ok) return;
+      // Somebody keeps the same package at the same time and is further: its events have these ids.
+      if (outcome.reason === 'conflict' && outcome.actual !== 'absent' && outcome.actual >= chunk.index) return;
+      cause = outcome.reason === 'conflict' ? new Error(`${stream} has changed`) : outcome.cause;
+    }
+    throw new PackageNotKeptError({ cause });
+  }
+
+  #proposed(chunk: PackageEvent, id: string): ProposedEvent {
+    const { clock, uuid, lastEventTime } = this.#dependencies;
+    const requestId = uuid();
+    const time = new Date(Math.max(clock.now(), lastEventTime())).toISOString();
+    const metadata: EventMetadata = { actor: 'system:packages', verb: 'create', requestId, time, schema: eventSchema, $correlationId: requestId };
+    return encodeEvent(id, chunk, metadata);
+  }
+}
+
+function streamOf(digest: string): StreamName {
+  return streamName(`package:${digest}`);
+}
+
+/** The same for the same piece of the same package, whoever writes it and when: a name-based UUID (RFC 9562, version 8). */
+function chunkId(digest: string, index: number): string {
+  const hash = createHash('sha256').update(`package-chunk:${digest}:${String(index)}`).digest('hex');
+  const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16);
+  return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
+}

@@ -1,0 +1,41 @@
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { shapesOf } from '../load/decode-endpoints.ts';
+import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../load/definition.ts';
+import type { Endpoints } from '../api/endpoints.ts';
+import type { TypeRegistry } from './type-registry.ts';
+
+/** Which plugin has each route of all plugins that have any, by method and shape of the path. */
+export type RouteOwners = Map<string, string>;
+
+/** The types that another plugin or the platform has already. */
+export function typeConflicts(types: readonly ResourceType[], plugin: string, registry: TypeRegistry): readonly string[] {
+  return types.flatMap((type) => {
+    const present = registry.all().find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))?.type.plugin;
+    return present === undefined || present === plugin ? [] : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
+  });
+}
+
+/** The routes and sockets it may not serve, or that another plugin has. */
+export function routeConflicts(endpoints: Endpoints, declarer: EndpointDeclarer, { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners }): readonly string[] {
+  const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
+  const taken = shapesOf(endpoints).flatMap(({ shape, title }) => {
+    const owner = routeOwners.get(shape);
+    return owner === undefined || owner === declarer.plugin ? [] : [`${title}: the plugin ${owner} has this route`];
+  });
+  return [...refused, ...taken];
+}
+
+function ownersOf(registry: TypeRegistry, group: string, version: string): readonly GroupOwner[] {
+  const owners = new Map<string, Set<string>>();
+  for (const { type } of registry.all()) {
+    if (type.group !== group) continue;
+    const plurals = owners.get(type.plugin) ?? new Set<string>();
+    if (type.version === version) plurals.add(type.plural);
+    owners.set(type.plugin, plurals);
+  }
+  return [...owners].map(([plugin, plurals]) => ({ plugin, plurals }));
+}
+
+function ownerText(owner: string): string {
+  return owner === 'platform' ? 'the platform' : `the plugin ${owner}`;
+}

@@ -1,0 +1,110 @@
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+
+/** Where a registered type is in its life: its paths answer 503 while its indexes are built, 404 once it is stopped. */
+export type Registration = { readonly type: ResourceType; readonly serving: boolean };
+
+export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
+
+/**
+ * The types this node knows, by path and by key. Fold, index build and HTTP all look types up here; a type is registered
+ * before its events are folded and served only once its indexes are built.
+ */
+export class TypeRegistry {
+  /** Keyed `<group>/<version>/<plural>`; holds exactly the registrations of `#byKey`. */
+  readonly #byPath = new Map<string, Registration>();
+  readonly #byKey = new Map<TypeKey, Registration>();
+  /** Groups of plugins that are being loaded anew. */
+  readonly #returning = new Map<string, string>();
+  /** Plugins of which it is not known yet what they serve. */
+  readonly #expected = new Set<string>();
+  readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
+
+  register(type: ResourceType): Registered {
+    const present = this.#byKey.get(type.key);
+    if (present !== undefined) return { ok: false, owner: present.type.plugin };
+    const sameKind = this.byKind(type.group, type.kind);
+    if (sameKind !== undefined) return { ok: false, owner: sameKind.type.plugin };
+    this.#set({ type, serving: false }, 'registered');
+    return { ok: true };
+  }
+
+  /** Its indexes are built: from now on its paths are served. */
+  serve(key: TypeKey): void {
+    const present = this.#byKey.get(key);
+    if (present !== undefined) this.#set({ type: present.type, serving: true }, 'serving');
+  }
+
+  remove(key: TypeKey): void {
+    const present = this.#byKey.get(key);
+    if (present === undefined) return;
+    this.#byKey.delete(key);
+    this.#byPath.delete(pathKey(present.type.group, present.type.version, present.type.plural));
+    this.#tell(present, 'removed');
+  }
+
+  /** Until it is back, or `rests`, nothing is told about these groups: what is not there now may be in a moment. */
+  returns(plugin: string, groups: Iterable<string>): void {
+    for (const group of groups) this.#returning.set(group, plugin);
+  }
+
+  /** It is back, or comes no more. */
+  rests(plugin: string): void {
+    for (const [group, returning] of this.#returning) if (returning === plugin) this.#returning.delete(group);
+  }
+
+  /** The plugin of this group, if it is being reloaded. */
+  returning(group: string): string | undefined {
+    return this.#returning.get(group);
+  }
+
+  /** Until it `knows` the plugin, what is not there may be the plugin's. */
+  expects(plugin: string): void {
+    this.#expected.add(plugin);
+  }
+
+  knows(plugin: string): void {
+    this.#expected.delete(plugin);
+  }
+
+  expected(): ReadonlySet<string> {
+    return this.#expected;
+  }
+
+  byPath(group: string, version: string, plural: string): Registration | undefined {
+    return this.#byPath.get(pathKey(group, version, plural));
+  }
+
+  byKey(key: TypeKey): Registration | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** Whatever its version: no two types of a group have one kind. */
+  byKind(group: string, kind: string): Registration | undefined {
+    return this.all().find(({ type }) => type.group === group && type.kind === kind);
+  }
+
+  all(): readonly Registration[] {
+    return [...this.#byKey.values()];
+  }
+
+  subscribe(listener: (registration: Registration, change: 'registered' | 'serving' | 'removed') => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  #set(registration: Registration, change: 'registered' | 'serving'): void {
+    const { type } = registration;
+    this.#byKey.set(type.key, registration);
+    this.#byPath.set(pathKey(type.group, type.version, type.plural), registration);
+    this.#tell(registration, change);
+  }
+
+  #tell(registration: Registration, change: 'registered' | 'serving' | 'removed'): void {
+    for (const listener of this.#listeners) listener(registration, change);
+  }
+}
+
+function pathKey(group: string, version: string, plural: string): string {
+  return `${group}/${version}/${plural}`;
+}

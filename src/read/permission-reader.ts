@@ -1,0 +1,105 @@
+import type { Role } from '../access/role.ts';
+import type { Rule } from '../access/rule.ts';
+import type { Subject } from '../command/subject.ts';
+import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
+
+/**
+ * Port of the permission tables: roles, bindings, users, tokens and sessions, folded from the log. All reads are
+ * synchronous.
+ */
+export type PermissionReader = {
+  /** False until the whole log is folded: empty tables must never decide. */
+  isReady(): boolean;
+  rightsOf(subject: Subject): Rights;
+  role(name: string): Role | undefined;
+  roles(): Iterable<Role>;
+  /** The names of the roles bound to a user, sorted, without the roles that everybody has. */
+  bound(user: string): readonly string[];
+  /**
+   * The holders of a role: RoleBindings to `role` with each of their users that can log in (exists, is enabled, has a
+   * password). Iterates lazily. `binding` limits the search to one binding.
+   */
+  holders(role: string, binding?: string): Iterable<{ readonly binding: string; readonly user: string }>;
+  /** Whether this user is one of these holders. */
+  isHolder(role: string, user: string): boolean;
+  /**
+   * The rules of the closure of `names`: dependencies followed, aggregated roles added. `changed` replaces one role in
+   * this computation; with `role: undefined` it is absent.
+   */
+  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[];
+  user(name: string): UserRecord | undefined;
+  token(uid: string): TokenRecord | undefined;
+  session(uid: string): SessionRecord | undefined;
+  /** The number of tokens of this owner. */
+  tokensOf(owner: string): number;
+  /** Names of the sessions of a user. */
+  sessionsOf(user: string): readonly string[];
+  /** Called in the turn of a commit that changed a role, a binding, a user, a token or a session. */
+  subscribe(listener: (concerned: Concerned) => void): () => void;
+};
+
+/** `credentials`: users with a changed or ended credential. `rights`: the rights of some subject have changed. */
+export type Concerned = { readonly credentials: ReadonlySet<string>; readonly rights: boolean };
+
+export type ApiRequest = ResourceRequest | NonResourceRequest;
+
+/** All rights of one subject. */
+export type Rights = {
+  /** Holds `super-role`, directly or by its closure. */
+  readonly isSuperAdministrator: boolean;
+  /** Every existing role in the closure of the subject's roles. */
+  readonly roles: ReadonlySet<string>;
+  /**
+   * The first rule that allows the request. `pluginOf` returns the plugin of its type or route; called only where a
+   * rule names a plugin.
+   */
+  find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
+  /** The plugins that would have to own the request's type or route for some rule to allow it. */
+  pluginsFor(request: ApiRequest): ReadonlySet<string>;
+  /** The first of `rules` that the rights held here do not cover (decision 6.7). */
+  lacks(rules: readonly Rule[]): Rule | undefined;
+  /** All rules held. */
+  rules(): readonly Rule[];
+};
+
+/** The role and the rule that allow a request. */
+export type Grant = { readonly role: string; readonly rule: Rule };
+
+/** Objects marked for deletion have no record: they grant nothing any more. */
+export type UserRecord = {
+  readonly name: string;
+  readonly uid: string;
+  readonly isDisabled: boolean;
+  /** The revision of `secret:<uid>` that holds the password hash; undefined without a password. */
+  readonly passwordRevision: number | undefined;
+  /** How often the user was disabled; absent for never. */
+  readonly timesDisabled?: number;
+};
+
+export type TokenRecord = {
+  readonly name: string;
+  readonly uid: string;
+  readonly owner: string;
+  readonly ownerUid: string;
+  readonly roles: readonly string[] | undefined;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number | undefined;
+  readonly isRevoked: boolean;
+  /**
+   * The token's status records its expiry; absent for no. Only `expiresAt` invalidates a token; this member tells the
+   * guard of watches that the event of its expiry is folded.
+   */
+  readonly isToldExpired?: true;
+};
+
+export type SessionRecord = {
+  readonly name: string;
+  readonly uid: string;
+  readonly user: string;
+  readonly userUid: string;
+  /** The user's `passwordRevision` at the log-in: a new password ends the session. */
+  readonly passwordRevision: number | undefined;
+  /** The user's `timesDisabled` at the log-in: enabling the user again restores no session. */
+  readonly timesDisabled?: number;
+  readonly expiresAt: number;
+};

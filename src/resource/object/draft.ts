@@ -1,0 +1,218 @@
+import { annotationsBytesMax, finalizersPerObjectMax, labelsPerObjectMax, ownerReferencesPerObjectMax } from '../../limits/objects.ts';
+import { isReservedLabel, keyProblem, labelValueProblem } from '../type/names.ts';
+import type { OwnerReference } from './object.ts';
+import { ownerTextLengthMax } from './owner-limits.ts';
+import type { Violation } from '../type/resource-type.ts';
+
+/**
+ * What a client sent as an object, decoded once: server-managed members set apart, the metadata people may set checked, the
+ * rest left to the type's schema. Every broken rule is collected, so that one answer names them all.
+ */
+export type Draft = {
+  readonly apiVersion: string | undefined;
+  readonly kind: string | undefined;
+  readonly name: string | undefined;
+  readonly generateName: string | undefined;
+  /** Preconditions; null counts as absent (decision 2.2). */
+  readonly uid: string | undefined;
+  readonly version: number | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly finalizers: readonly string[] | undefined;
+  readonly ownerReferences: readonly OwnerReference[] | undefined;
+  /** Every top-level member but apiVersion, kind and metadata. */
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly violations: readonly Violation[];
+  /** Pointers of metadata members nobody knows (decision 1.9). */
+  readonly unknown: readonly string[];
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Beside what is decoded below: set by the server alone, or Kubernetes' and of no meaning here; dropped without a word. */
+const dropped = new Set(['creationTimestamp', 'deletionTimestamp', 'generation', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields']);
+const known = new Set(['name', 'generateName', 'namespace', 'uid', 'version', 'resourceVersion', 'labels', 'annotations', 'finalizers', 'ownerReferences']);
+
+export function draftOf(body: Members): Draft {
+  const { apiVersion, kind, metadata, ...members } = body;
+  const violations: Violation[] = [];
+  const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
+  if (metadata !== undefined && !isMembers(metadata)) broken('/metadata', 'must be an object');
+  const meta = isMembers(metadata) ? metadata : {};
+  for (const member of Object.keys(members)) if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would come before apiVersion');
+  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '') broken('/metadata/namespace', 'must not be set: objects have no namespace');
+  const unknown = Object.keys(meta).filter((member) => !known.has(member) && !dropped.has(member)).map((member) => `/metadata/${token(member)}`);
+  return {
+    apiVersion: text(body, 'apiVersion', broken, ''),
+    kind: text(body, 'kind', broken, ''),
+    name: nonEmpty(text(meta, 'name', broken)),
+    generateName: nonEmpty(text(meta, 'generateName', broken)),
+    uid: nonEmpty(text(meta, 'uid', broken)),
+    version: versionOf(meta, broken),
+    resourceVersion: nonEmpty(text(meta, 'resourceVersion', broken)),
+    labels: textMap(meta, 'labels', broken),
+    annotations: textMap(meta, 'annotations', broken),
+    finalizers: finalizersOf(meta, broken),
+    ownerReferences: ownersOf(meta, broken, (pointer) => { unknown.push(pointer); }),
+    members,
+    violations,
+    unknown,
+  };
+}
+
+/** What a create's name comes from, read without decoding the rest; as in the draft of the same body. */
+export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
+  if (!isMembers(metadata)) return { name: undefined, generateName: undefined };
+  const ignored: Broken = () => undefined;
+  return { name: nonEmpty(text(metadata, 'name', ignored)), generateName: nonEmpty(text(metadata, 'generateName', ignored)) };
+}
+
+export type MetadataRules = {
+  /** `plugin` may not write reserved label keys. */
+  readonly origin: 'client' | 'plugin' | 'platform';
+  readonly domain: string;
+  /** Labels the stored object has: whoever leaves one as it is does not write it. */
+  readonly storedLabels: Readonly<Record<string, string>> | undefined;
+};
+
+/** The rules of seed 2.5 for labels, annotations and finalizers. */
+export function metadataViolations(draft: Draft, rules: MetadataRules): readonly Violation[] {
+  const violations: Violation[] = [];
+  const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
+  checkLabels(draft.labels ?? {}, rules, broken);
+  checkAnnotations(draft.annotations ?? {}, broken);
+  const finalizers = draft.finalizers ?? [];
+  if (finalizers.length > finalizersPerObjectMax) broken('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
+  finalizers.forEach((finalizer, place) => {
+    const problem = keyProblem(finalizer);
+    if (problem !== undefined) broken(`/metadata/finalizers/${String(place)}`, problem);
+  });
+  if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax) broken('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
+  return violations;
+}
+
+type Broken = (pointer: string, detail: string) => void;
+
+function checkLabels(labels: Readonly<Record<string, string>>, { origin, domain, storedLabels = {} }: MetadataRules, broken: Broken): void {
+  const entries = Object.entries(labels);
+  if (entries.length > labelsPerObjectMax) {
+    broken('/metadata/labels', `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`);
+    return;
+  }
+  for (const [key, value] of entries) {
+    const pointer = `/metadata/labels/${token(key)}`;
+    const problem = keyProblem(key);
+    if (problem !== undefined) broken(pointer, problem);
+    else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain)) broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
+    const valueProblem = labelValueProblem(value);
+    if (valueProblem !== undefined) broken(pointer, `its value ${valueProblem}`);
+  }
+}
+
+function checkAnnotations(annotations: Readonly<Record<string, string>>, broken: Broken): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+    const problem = keyProblem(key);
+    if (problem !== undefined) broken(`/metadata/annotations/${token(key)}`, problem);
+  }
+  if (bytes > annotationsBytesMax) broken('/metadata/annotations', `must hold at most ${String(annotationsBytesMax)} bytes in all, holds ${String(bytes)}`);
+}
+
+function text(members: Members, member: string, broken: Broken, parent = '/metadata'): string | undefined {
+  const value = members[member];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  broken(`${parent}/${member}`, 'must be a string');
+  return undefined;
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+function versionOf(meta: Members, broken: Broken): number | undefined {
+  const value = meta['version'];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  broken('/metadata/version', 'must be a whole number >= 0');
+  return undefined;
+}
+
+function textMap(meta: Members, member: string, broken: Broken): Readonly<Record<string, string>> | undefined {
+  const value = meta[member];
+  if (value === undefined || value === null) return undefined;
+  if (!isMembers(value)) {
+    broken(`/metadata/${member}`, 'must be an object of strings');
+    return undefined;
+  }
+  let complete = true;
+  for (const key in value) {
+    if (typeof value[key] === 'string') continue;
+    complete = false;
+    broken(`/metadata/${member}/${token(key)}`, 'must be a string');
+  }
+  return complete && Object.keys(value).length > 0 ? value as Readonly<Record<string, string>> : undefined;
+}
+
+function finalizersOf(meta: Members, broken: Broken): readonly string[] | undefined {
+  const value = meta['finalizers'];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) {
+    broken('/metadata/finalizers', 'must be an array of strings');
+    return undefined;
+  }
+  const finalizers = new Set<string>();
+  value.forEach((finalizer: unknown, place) => {
+    if (typeof finalizer === 'string') finalizers.add(finalizer);
+    else broken(`/metadata/finalizers/${String(place)}`, 'must be a string');
+  });
+  return finalizers.size > 0 ? [...finalizers] : undefined;
+}
+
+type Unknown = (pointer: string) => void;
+
+function ownersOf(meta: Members, broken: Broken, unknown: Unknown): readonly OwnerReference[] | undefined {
+  const value = meta['ownerReferences'];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) {
+    broken('/metadata/ownerReferences', 'must be an array');
+    return undefined;
+  }
+  const owners = value.flatMap((raw: unknown, place) => ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { broken, unknown }));
+  return owners.length > 0 ? owners : undefined;
+}
+
+const ownerTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
+const ownerFlags = ['controller', 'blockOwnerDeletion'] as const;
+const ownerMembers: ReadonlySet<string> = new Set([...ownerTexts, ...ownerFlags]);
+
+function ownerOf(raw: unknown, pointer: string, { broken, unknown }: { readonly broken: Broken; readonly unknown: Unknown }): readonly OwnerReference[] {
+  if (!isMembers(raw)) {
+    broken(pointer, 'must be an object');
+    return [];
+  }
+  const wrongTexts = ownerTexts.filter((member) => typeof raw[member] !== 'string' || raw[member] === '' || raw[member].length > ownerTextLengthMax);
+  const wrongFlags = ownerFlags.filter((member) => raw[member] !== undefined && typeof raw[member] !== 'boolean');
+  for (const member of wrongTexts) broken(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
+  for (const member of wrongFlags) broken(`${pointer}/${member}`, 'must be a boolean');
+  const members = Object.keys(raw);
+  for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);
+  if (wrongTexts.length > 0 || wrongFlags.length > 0) return [];
+  return [Object.fromEntries(members.filter((member) => ownerMembers.has(member)).map((member) => [member, raw[member]])) as OwnerReference];
+}
+
+/** What the engine takes for an array's place comes first in an object, whenever it was added. */
+function isPlace(member: string): boolean {
+  return /^(?:0|[1-9][0-9]*)$/u.test(member);
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One reference token of a JSON pointer (RFC 6901, 3). */
+export function token(member: string): string {
+  return member.replaceAll('~', '~0').replaceAll('/', '~1');
+}

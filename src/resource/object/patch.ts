@@ -1,0 +1,208 @@
+import { deepEqual } from '../../base/json.ts';
+import { jsonPatchOperationsMax, objectBytesMax } from '../../limits/objects.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import type { JsonObject, JsonValue } from './object.ts';
+
+/**
+ * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither touches the document it is given, and both see only what
+ * an object itself has: no member is there because every JavaScript object inherits it.
+ */
+export type Patched =
+  | { readonly ok: true; readonly document: JsonValue }
+  /** `malformed`: no patch at all (400). `refused`: a failed test, a missing path, growth past a bound (422). */
+  | { readonly ok: false; readonly problem: 'malformed' | 'refused'; readonly detail: string };
+
+export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
+  if (!isObject(patch)) return patch;
+  const merged: Record<string, JsonValue> = isObject(document) ? { ...document } : {};
+  for (const [member, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(merged, member);
+    else if (member !== forbiddenMember) merged[member] = applyMergePatch(Object.hasOwn(merged, member) ? merged[member] ?? null : null, value);
+  }
+  return merged;
+}
+
+/** Assigning to it would change what the object inherits. */
+const forbiddenMember = '__proto__';
+
+/** Paths are split into tokens with the empty one first, which names the document within its root. */
+type Path = readonly string[];
+type Operation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: Path; readonly value: JsonValue }
+  | { readonly op: 'remove'; readonly path: Path }
+  | { readonly op: 'move' | 'copy'; readonly path: Path; readonly from: Path };
+
+/** Operations work in place on copies of their own: a patch of a thousand moves must not cost a thousand documents. */
+export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
+  if (operations.length > jsonPatchOperationsMax) return refused(`a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`);
+  const decoded: Operation[] = [];
+  for (const [place, raw] of operations.entries()) {
+    const operation = decodeOperation(raw);
+    if (typeof operation === 'string') return { ok: false, problem: 'malformed', detail: `operation ${String(place)}: ${operation}` };
+    decoded.push(operation);
+  }
+  const root: Root = { document: { '': copyOf(document) }, copiedBytes: 0 };
+  for (const [place, operation] of decoded.entries()) {
+    const problem = apply(root, operation);
+    if (problem !== undefined) return refused(`operation ${String(place)}: ${problem}`);
+  }
+  const patched = root.document[''];
+  if (patched === undefined) return refused('the patch removes the whole document');
+  return isDeeper(patched, jsonDepthMax) ? refused(`the patched document nests deeper than ${String(jsonDepthMax)} levels`) : { ok: true, document: patched };
+}
+
+/** A document's own copy, which operations change. */
+type Mutable = string | number | boolean | null | Mutable[] | { [member: string]: Mutable };
+
+type Root = {
+  readonly document: { [member: string]: Mutable };
+  /** A chain of copies doubles the document each time: what all of them copy is bounded before it is done, not after. */
+  copiedBytes: number;
+};
+
+/** Answers why it cannot be applied; undefined when it was. */
+function apply(root: Root, operation: Operation): string | undefined {
+  switch (operation.op) {
+    case 'add': return put(root, operation.path, copyOf(operation.value));
+    case 'remove': return take(root, operation.path) === undefined ? missing(operation.path) : undefined;
+    case 'replace': return replace(root, operation.path, copyOf(operation.value));
+    case 'test': {
+      const found = valueAt(root, operation.path);
+      return found !== undefined && deepEqual(found, operation.value) ? undefined : `test of ${shown(operation.path)} failed`;
+    }
+    case 'copy': return copy(root, operation.from, operation.path);
+    case 'move': return move(root, operation.from, operation.path);
+  }
+}
+
+function put(root: Root, path: Path, value: Mutable): string | undefined {
+  const parent = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1) ?? '';
+  if (isMembers(parent) && last !== forbiddenMember) {
+    parent[last] = value;
+    return undefined;
+  }
+  if (!isElements(parent)) return missing(path);
+  const place = last === '-' ? parent.length : placeOf(last);
+  if (place === undefined || place > parent.length) return missing(path);
+  parent.splice(place, 0, value);
+  return undefined;
+}
+
+function replace(root: Root, path: Path, value: Mutable): string | undefined {
+  if (valueAt(root, path) === undefined) return missing(path);
+  const parent = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1) ?? '';
+  if (isMembers(parent)) parent[last] = value;
+  else if (isElements(parent)) parent[placeOf(last) ?? parent.length] = value;
+  return undefined;
+}
+
+/** Removes and answers what is at `path`; undefined when nothing is. */
+function take(root: Root, path: Path): Mutable | undefined {
+  const value = valueAt(root, path);
+  if (value === undefined) return undefined;
+  const parent = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1) ?? '';
+  if (isMembers(parent)) Reflect.deleteProperty(parent, last);
+  else if (isElements(parent)) parent.splice(placeOf(last) ?? parent.length, 1);
+  return value;
+}
+
+function copy(root: Root, from: Path, path: Path): string | undefined {
+  const value = valueAt(root, from);
+  if (value === undefined) return missing(from);
+  if (isDeeper(value, jsonDepthMax)) return `${shown(from)} nests deeper than ${String(jsonDepthMax)} levels`;
+  const text = JSON.stringify(value);
+  root.copiedBytes += text.length;
+  if (root.copiedBytes > objectBytesMax) return `the patch copies more than ${String(objectBytesMax)} bytes`;
+  return put(root, path, JSON.parse(text) as Mutable);
+}
+
+function move(root: Root, from: Path, path: Path): string | undefined {
+  if (path.length > from.length && from.every((token, place) => token === path[place])) return `${shown(from)} cannot be moved into itself`;
+  const value = take(root, from);
+  return value === undefined ? missing(from) : put(root, path, value);
+}
+
+function valueAt(root: Root, path: Path): Mutable | undefined {
+  let value: Mutable | undefined = root.document;
+  for (const token of path) {
+    if (isMembers(value)) value = Object.hasOwn(value, token) ? value[token] : undefined;
+    else if (isElements(value)) value = value[placeOf(token) ?? value.length];
+    else return undefined;
+  }
+  return value;
+}
+
+function placeOf(token: string): number | undefined {
+  return /^(?:0|[1-9][0-9]*)$/u.test(token) ? Number(token) : undefined;
+}
+
+function decodeOperation(raw: JsonValue): Operation | string {
+  if (!isObject(raw)) return 'must be an object';
+  const { op } = raw as { readonly op?: JsonValue };
+  if (typeof op !== 'string' || !isOperationName(op)) return '"op" must be add, remove, replace, move, copy or test';
+  const path = pathOf(raw['path']);
+  if (path === undefined) return '"path" must be a JSON pointer';
+  switch (op) {
+    case 'remove': return { op, path };
+    case 'move': case 'copy': {
+      const from = pathOf(raw['from']);
+      return from === undefined ? '"from" must be a JSON pointer' : { op, path, from };
+    }
+    default: {
+      const { value } = raw as { readonly value?: JsonValue };
+      return value === undefined ? '"value" is missing' : { op, path, value };
+    }
+  }
+}
+
+const operationNames: ReadonlySet<string> = new Set<Operation['op']>(['add', 'remove', 'replace', 'move', 'copy', 'test']);
+
+function isOperationName(op: string): op is Operation['op'] {
+  return operationNames.has(op);
+}
+
+function pathOf(pointer: JsonValue | undefined): Path | undefined {
+  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/u.test(pointer)) return undefined;
+  return pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function missing(path: Path): string {
+  return `there is no ${shown(path)}`;
+}
+
+/** Long enough to be recognised; a pointer may be as long as a body. */
+const shownLengthMax = 128;
+
+function shown(path: Path): string {
+  const pointer = path.map((token) => token.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  return JSON.stringify(pointer.length > shownLengthMax ? `${pointer.slice(0, shownLengthMax)}…` : pointer);
+}
+
+function refused(detail: string): Patched {
+  return { ok: false, problem: 'refused', detail };
+}
+
+/** Whether arrays and objects nest more than `levels` deep. Looks no deeper than that. */
+function isDeeper(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMembers(value: Mutable | undefined): value is { [member: string]: Mutable } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isElements(value: Mutable | undefined): value is Mutable[] {
+  return Array.isArray(value);
+}
+
+function copyOf(value: JsonValue): Mutable {
+  return JSON.parse(JSON.stringify(value)) as Mutable;
+}

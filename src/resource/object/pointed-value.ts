@@ -1,0 +1,12 @@
+import { isMembers } from '../schema/schema-check.ts';
+
+/** What stands at a plain JSON pointer; undefined: nothing. */
+export function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const segment of pointer.split('/').slice(1)) {
+    const member = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(value)) value = Array.from<unknown>(value)[Number(member)];
+    else value = isMembers(value) && Object.hasOwn(value, member) ? value[member] : undefined;
+  }
+  return value;
+}

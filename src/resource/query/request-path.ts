@@ -1,0 +1,162 @@
+import { queryParametersMax, requestTargetBytesMax } from '../../limits/requests.ts';
+import { namedBy, parseFieldSelector } from './selector.ts';
+
+/**
+ * What a request is about, read once from its method and target and used for routing and authorization alike, so that what
+ * is authorized is exactly what is routed (decision 6.1).
+ */
+export type RequestInfo = ResourceRequest | NonResourceRequest | MalformedRequest;
+
+export type ResourceRequest = Place & {
+  readonly kind: 'resource';
+  readonly verb: string;
+  /** Of a list or watch: the one name its field selector chooses. For rules that is its name (decision 6.5), for routes it is not. */
+  readonly selectedName?: string;
+  /** `/` and the decoded segments joined by `/`: no segment holds one. */
+  readonly path: string;
+  readonly segments: readonly string[];
+};
+
+export type NonResourceRequest = {
+  readonly kind: 'non-resource';
+  readonly verb: string;
+  /** In lower case: a rule may name it instead of the verb (decision 6.4). */
+  readonly method: string;
+  readonly path: string;
+  readonly segments: readonly string[];
+};
+
+export type MalformedRequest = { readonly kind: 'malformed'; readonly detail: string };
+
+/** A path of the shape `/api/<v>/<resource>[/<name>[/<subresource>]]` or the same under `/apis/<g>`. */
+export type Place = {
+  /** `''` is the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly name?: string;
+  readonly subresource?: string;
+};
+
+/** `watch`: the request asks for a watch (decision 5.1), whether or not its path has one. */
+export function requestInfo(method: string, target: string, asks: 'watch' | 'no watch'): RequestInfo {
+  if (target.length > requestTargetBytesMax) return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
+  const raw = rawPath(target);
+  const segments = segmentsOf(raw);
+  if (typeof segments === 'string') return malformed(segments);
+  const path = `/${segments.join('/')}`;
+  const place = placeOf(segments);
+  const named = place?.name !== undefined;
+  // POST below a collection is no create of that name: custom APIs are granted by their path (decision 6.3).
+  if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
+    return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
+  }
+  const verb = asks === 'watch' && isWatchable(method, place) ? 'watch' : verbOf(method, named ? 'item' : 'collection');
+  return { kind: 'resource', verb, path, segments, ...place, ...(named ? {} : selectedBy(verb, target)) };
+}
+
+/** The request for a place that no path was sent for: a plugin's call, a review, a watch that is judged again. */
+export function resourceRequest(verb: string, place: Place, selectedName?: string): ResourceRequest {
+  const { group, version, resource, name, subresource } = place;
+  // In a path, a subresource of no object in particular stands under `-`.
+  const item = subresource === undefined ? [name] : [name ?? '-', subresource];
+  const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...item.filter((segment) => segment !== undefined)];
+  return { kind: 'resource', verb, path: `/${segments.join('/')}`, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
+}
+
+/** The same beside the resources. `verb` may be a method in lower case, which is then the one a request would be sent with. */
+export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
+  return { kind: 'non-resource', verb: verbOf(method.toUpperCase(), 'item'), method, path: `/${segments.join('/')}`, segments };
+}
+
+/** What a request of that verb, or method, to that path would be: a resource where the path has the shape of one (decision 6.1). */
+export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
+  const plain = nonResourceRequest(verb, path);
+  const place = placeOf(plain.segments);
+  if (place === undefined || (plain.verb === 'create' && place.name !== undefined && place.subresource === undefined)) return plain;
+  const ofCollection = place.name === undefined ? collectionVerbs.get(plain.verb) : undefined;
+  return resourceRequest(ofCollection ?? plain.verb, place);
+}
+
+/** What a verb of one object is of a collection, for one path and method. */
+const collectionVerbs: ReadonlyMap<string, string> = new Map([['get', 'list'], ['delete', 'deletecollection']]);
+
+function isWatchable(method: string, { subresource }: Place): boolean {
+  return (method === 'GET' || method === 'HEAD') && subresource === undefined;
+}
+
+/** The one name that a list or a watch of a collection selects. */
+function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
+  const start = target.indexOf('?');
+  if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};
+  const fields = parseFieldSelector(new URLSearchParams(target.slice(start + 1)).getAll('fieldSelector'));
+  const selectedName = fields.ok ? namedBy(fields.requirements) : undefined;
+  return selectedName === undefined ? {} : { selectedName };
+}
+
+/** The resource a path names by its shape alone, whatever the method. */
+export function placeOf(segments: readonly string[]): Place | undefined {
+  const core = segments[0] === 'api';
+  if (!core && segments[0] !== 'apis') return undefined;
+  const first = core ? 1 : 2;
+  const { [first]: version, [first + 1]: resource, [first + 2]: name, [first + 3]: subresource } = segments;
+  if (version === undefined || resource === undefined || segments.length > first + 4) return undefined;
+  const group = core ? '' : segments[1] ?? '';
+  if (name === undefined) return { group, version, resource };
+  return subresource === undefined ? { group, version, resource, name } : { group, version, resource, name, subresource };
+}
+
+/** The parameters of a target's query, or what is wrong with it. */
+export function queryOf(target: string): URLSearchParams | string {
+  const start = target.indexOf('?');
+  if (start === -1 || start === target.length - 1) return new URLSearchParams();
+  const query = new URLSearchParams(target.slice(start + 1));
+  return query.size > queryParametersMax ? `at most ${String(queryParametersMax)} query parameters are read, this request has ${String(query.size)}` : query;
+}
+
+/** Decisions 6.2 and 6.4; a method without a verb is named in lower case, which only `*` or that very word grants. */
+function verbOf(method: string, level: 'collection' | 'item'): string {
+  switch (method) {
+    case 'GET': case 'HEAD': return level === 'item' ? 'get' : 'list';
+    case 'POST': return 'create';
+    case 'PUT': return 'update';
+    case 'PATCH': return 'patch';
+    case 'DELETE': return level === 'item' ? 'delete' : 'deletecollection';
+    default: return method.toLowerCase();
+  }
+}
+
+/** The target without its query, and without scheme and authority where a proxy's form is used (RFC 9112, 3.2.2). */
+function rawPath(target: string): string {
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/iu, '');
+}
+
+/** The decoded segments, or what is wrong with one. */
+function segmentsOf(path: string): readonly string[] | string {
+  const segments: string[] = [];
+  for (const raw of path.split('/')) {
+    if (raw === '') continue;
+    const segment = raw.includes('%') ? decoded(raw) : raw;
+    if (segment === undefined) return `the path segment ${JSON.stringify(raw)} is not valid percent-encoded UTF-8`;
+    if (segment === '.' || segment === '..') return 'a path segment must not be "." or ".."';
+    if (/[/\\\0]/u.test(segment)) return `the path segment ${JSON.stringify(raw)} holds "/", "\\" or NUL`;
+    segments.push(segment);
+  }
+  return segments;
+}
+
+function decoded(raw: string): string | undefined {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(detail: string): MalformedRequest {
+  return { kind: 'malformed', detail };
+}

@@ -1,0 +1,112 @@
+import { schemaBytesMax } from '../../limits/objects.ts';
+import { patternProblem } from './safe-pattern.ts';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export type CheckedSchema =
+  /** A copy of its own, plain JSON. `extensions` are the `x-…` keywords it uses: kept for readers, without effect here. */
+  | { readonly ok: true; readonly schema: Schema; readonly extensions: ReadonlySet<string> }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+const dialect = 'https://json-schema.org/draft/2020-12/schema';
+const platformMembers = ['apiVersion', 'kind', 'metadata'];
+
+const keywordsWithSchema = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'items', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else', 'contentSchema']);
+const keywordsWithSchemas = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const keywordsWithSchemasByName = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+
+/** What a JSON Schema compiler would not refuse and the platform must: size, references to elsewhere, hostile patterns. */
+export function checkSchema(input: unknown): CheckedSchema {
+  return check(input, () => []);
+}
+
+/** The same of a type's schema, which describes the members of its objects. */
+export function checkTypeSchema(input: unknown): CheckedSchema {
+  return check(input, ({ type, properties }) => [
+    ...(type === undefined || type === 'object' ? [] : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
+    ...platformMembers.filter((member) => isMembers(properties) && Object.hasOwn(properties, member)).map((member) => `properties.${member}: is the platform's own and must not be declared`),
+  ]);
+}
+
+function check(input: unknown, more: (schema: Schema) => readonly string[]): CheckedSchema {
+  const copied = plainCopy(input);
+  if (typeof copied === 'string') return { ok: false, problems: [copied] };
+  const { $id: _id, ...schema } = copied;
+  const found: Findings = { problems: [], extensions: new Set() };
+  if (schema['$schema'] !== undefined && schema['$schema'] !== dialect) found.problems.push(`$schema: must be ${dialect}`);
+  found.problems.push(...more(schema));
+  walk(schema, found);
+  return found.problems.length === 0 ? { ok: true, schema, extensions: found.extensions } : { ok: false, problems: found.problems };
+}
+
+/** A schema is kept and served as JSON, so what JSON cannot say is refused rather than lost. */
+function plainCopy(input: unknown): Schema | string {
+  if (!isMembers(input)) return 'must be a JSON Schema object';
+  let text: string;
+  try {
+    text = JSON.stringify(input, (member, value: unknown) => {
+      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot represent`);
+      return value;
+    });
+  } catch (error) {
+    return error instanceof Error ? `is not JSON: ${error.message.split('\n', 1)[0] ?? ''}` : 'is not JSON';
+  }
+  const size = Buffer.byteLength(text);
+  if (size > schemaBytesMax) return `must be at most ${String(schemaBytesMax)} bytes as JSON, is ${String(size)}`;
+  const copy: unknown = JSON.parse(text);
+  return isMembers(copy) ? copy : 'must be a JSON Schema object';
+}
+
+type Findings = { readonly problems: string[]; readonly extensions: Set<string> };
+
+function walk(root: Schema, found: Findings): void {
+  for (const { at, schema } of subschemas(root)) {
+    checkReferences(schema, at, found);
+    checkPatterns(schema, at, found);
+    for (const keyword of Object.keys(schema)) if (keyword.startsWith('x-')) found.extensions.add(keyword);
+  }
+}
+
+/** A schema and every schema in it, each with what the places of its members begin with: empty, or ending in a dot. */
+export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
+  if (!isMembers(schema)) return;
+  yield { at, schema };
+  for (const [keyword, value] of Object.entries(schema)) {
+    const place = `${at}${keyword}`;
+    if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`);
+    else if (keywordsWithSchemas.has(keyword) && Array.isArray(value)) for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
+    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value)) for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
+  }
+}
+
+function checkReferences(schema: Schema, at: string, found: Findings): void {
+  for (const keyword of ['$ref', '$dynamicRef']) {
+    const target = schema[keyword];
+    if (typeof target === 'string' && !target.startsWith('#')) {
+      found.problems.push(`${at}${keyword}: must stay inside the schema (begin with "#"), is ${JSON.stringify(target)}`);
+    }
+  }
+  if (at !== '' && schema['$id'] !== undefined) found.problems.push(`${at}$id: only the top of a schema may have one`);
+}
+
+function checkPatterns(schema: Schema, at: string, found: Findings): void {
+  const { pattern, patternProperties } = schema;
+  const patterns = isMembers(patternProperties) ? Object.keys(patternProperties).map((key) => [key, `${at}patternProperties`] as const) : [];
+  for (const [source, place] of typeof pattern === 'string' ? [[pattern, `${at}pattern`] as const, ...patterns] : patterns) {
+    const problem = problemOf(source);
+    if (problem !== undefined) found.problems.push(`${place}: ${JSON.stringify(source)} ${problem}`);
+  }
+}
+
+function problemOf(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, 'u');
+  } catch (error) {
+    return `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  return patternProblem(pattern);
+}
+
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+
+import { otherWords } from './near-word.ts';
+import { valueAt } from '../object/pointed-value.ts';
+import { isMembers, subschemas, type Schema } from './schema-check.ts';
+import { explain, shortJson } from './schema-violations.ts';
+
+/** What a schema itself does wrong: each with its place, what stands there, and what may. Empty where it only remains to compile it. */
+export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
+  const problems: string[] = [];
+  for (const { at, schema: inner } of subschemas(schema)) problems.push(...wordProblems(ajv, inner, at), ...referenceProblems(schema, inner, at));
+  if (ajv.validateSchema(schema) === true) return problems;
+  const misplaced = explain(ajv.errors ?? []).map(({ pointer, detail }) => `${dotted(schema, pointer)}: ${detail}${found(schema, pointer)}`);
+  return [...problems, ...misplaced];
+}
+
+/** Keywords of JSON Schema itself: those that documents carry beside it are known as well, and seldom meant. */
+function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
+  const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
+  const unknown = Object.keys(schema).filter((keyword) => !keyword.startsWith('x-') && keywords[keyword] === undefined);
+  const problems = unknown.map((keyword) => `${at}${keyword}: is not a keyword of JSON Schema${otherWords(keyword, Object.keys(keywords))}`);
+  const { format } = schema;
+  if (typeof format === 'string' && ajv.formats[format] === undefined) problems.push(`${at}format: ${JSON.stringify(format)} is not a known format${otherWords(format, Object.keys(ajv.formats))}`);
+  return problems;
+}
+
+/** Anchors are left to the compiler. */
+function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly string[] {
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/') || valueAt(root, decodeURIComponent($ref.slice(1))) !== undefined) return [];
+  const parent = $ref.slice(1, $ref.lastIndexOf('/'));
+  const beside = valueAt(root, parent);
+  return [`${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`];
+}
+
+function found(root: unknown, pointer: string): string {
+  const value = valueAt(root, pointer);
+  return value === undefined ? '' : `, is ${shortJson(value)}`;
+}
+
+/** As places in a declaration are told: `properties.spec.anyOf[0]`. */
+function dotted(root: unknown, pointer: string): string {
+  let place = '';
+  let at = '';
+  for (const segment of pointer.split('/').slice(1)) {
+    place = Array.isArray(valueAt(root, at)) ? `${place}[${segment}]` : `${place}${place === '' ? '' : '.'}${segment.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+    at = `${at}/${segment}`;
+  }
+  return place === '' ? 'the schema' : place;
+}

@@ -1,0 +1,132 @@
+import type { ErrorObject } from 'ajv';
+
+import { nearWord } from './near-word.ts';
+import { valueAt } from '../object/pointed-value.ts';
+import type { Violation } from '../type/resource-type.ts';
+import { isMembers } from './schema-check.ts';
+
+/** `unknown`: the violation is a member the schema does not know, so dropping it would mend the object. */
+export type Explained = Violation & { readonly unknown: boolean };
+
+/**
+ * A validator's errors as people read them: one entry a broken rule, at the member that must change. What failed inside
+ * `anyOf` and `oneOf` is told in the entry of the choice itself, since no single branch was meant. Of an unknown member the
+ * `schema` tells which may have been meant.
+ */
+export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
+  const kept: ErrorObject[] = [];
+  const entries = new Map<string, Explained>();
+  const add = (entry: Explained): void => { entries.set(`${entry.pointer}\n${entry.detail}`, entry); };
+  const choices: Explained[] = [];
+  for (const error of errors) {
+    if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
+      const inner = takeInner(kept, error);
+      choices.push({ pointer: error.instancePath, detail: choiceDetail(error, inner), unknown: false });
+    } else if (error.keyword !== 'if' && error.propertyName === undefined) {
+      kept.push(error);
+    }
+  }
+  for (const error of kept) add({ pointer: pointerOf(error), detail: `${detailOf(error)}${meantBy(error, schema)}`, unknown: isUnknownMember(error) });
+  choices.forEach(add);
+  return [...entries.values()];
+}
+
+/** The errors of a choice's branches come right before its own. */
+function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObject[] {
+  const branches = `${choice.schemaPath}/`;
+  let from = kept.length;
+  while (from > 0 && isInner(kept[from - 1], choice, branches)) from -= 1;
+  return kept.splice(from);
+}
+
+function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: string): boolean {
+  if (error === undefined || !error.instancePath.startsWith(choice.instancePath)) return false;
+  return error.schemaPath.startsWith(branches) || error.schemaPath.startsWith('#/$defs/') || error.schemaPath.startsWith('#/definitions/');
+}
+
+/** Enough of a choice's branches to see what was meant. */
+const toldBranchesMax = 4;
+
+function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
+  if (inner.length === 0) return choice.keyword === 'oneOf' ? 'must match exactly one of the allowed forms, matches several' : 'must match one of the allowed forms';
+  const told = [...new Set(inner.map((error) => {
+    const below = pointerOf(error).slice(choice.instancePath.length);
+    return below === '' ? detailOf(error) : `${below} ${detailOf(error)}`;
+  }))];
+  const more = told.length > toldBranchesMax ? '; …' : '';
+  return `must match one of the allowed forms: ${told.slice(0, toldBranchesMax).join('; or ')}${more}`;
+}
+
+/** A missing or unknown member's pointer names the member. */
+function pointerOf(error: ErrorObject): string {
+  const member = parameter(error, 'missingProperty') ?? parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty') ?? parameter(error, 'propertyName');
+  return member === undefined ? error.instancePath : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function isUnknownMember(error: ErrorObject): boolean {
+  return error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties';
+}
+
+function meantBy(error: ErrorObject, schema: unknown): string {
+  const member = parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty');
+  const declaring = member === undefined ? undefined : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
+  if (member === undefined || !isMembers(declaring) || !isMembers(declaring['properties'])) return '';
+  const near = nearWord(member, Object.keys(declaring['properties']));
+  return near === undefined ? '' : `; is ${JSON.stringify(near)} meant?`;
+}
+
+function detailOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return 'is required';
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return 'is not known';
+    case 'propertyNames':
+      return 'is no allowed member name';
+    case 'enum':
+      return `must be one of ${shortList(allowed(error))}`;
+    case 'const':
+      return `must be ${shortJson(allowed(error))}`;
+    case 'type':
+      return `must be of type ${(parameter(error, 'type') ?? String(allowed(error))).replaceAll(',', ' or ')}`;
+    case 'false schema':
+      return 'must be absent';
+    default:
+      return (error.message ?? 'is not allowed').replace('NOT', 'not');
+  }
+}
+
+function allowed(error: ErrorObject): unknown {
+  const params: Readonly<Record<string, unknown>> = error.params;
+  return params['allowedValues'] ?? params['allowedValue'] ?? params['type'];
+}
+
+const detailLengthMax = 200;
+
+function shortList(values: unknown): string {
+  const text = Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : JSON.stringify(values);
+  return shortened(text);
+}
+
+/** A value as a message shows it, whatever it is. */
+export function shortJson(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  try {
+    return shortened(JSON.stringify(value));
+  } catch {
+    return 'what JSON cannot say';
+  }
+}
+
+function parameter(error: ErrorObject, name: string): string | undefined {
+  const params: Readonly<Record<string, unknown>> = error.params;
+  const value = params[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function shortened(text: string): string {
+  return text.length > detailLengthMax ? `${text.slice(0, detailLengthMax)}…` : text;
+}

@@ -1,0 +1,186 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import formatsModule from 'ajv-formats';
+
+import { validationErrorsMax } from '../../limits/requests.ts';
+import type { Violation } from '../type/resource-type.ts';
+import { checkSchema, checkTypeSchema, isMembers, type Schema } from './schema-check.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { explain, type Explained } from './schema-violations.ts';
+
+/**
+ * JSON Schema 2020-12 of a type. A schema describes the object's members beside apiVersion, kind and metadata, which the
+ * platform adds: `{type: 'object', properties: {spec: …, status: …}}`. At the top unknown members are refused unless the
+ * schema says otherwise; inside, JSON Schema's own rule holds: members nobody declared are kept unless
+ * `additionalProperties: false`. Values are never converted and `default` fills nothing in.
+ */
+export type CompiledSchema = {
+  readonly ok: true;
+  /** The schema as declared: plain JSON, a copy. */
+  readonly schema: Schema;
+  /** Every broken rule, at most `validationErrorsMax`. The platform's own members may be there or not. */
+  readonly violations: (object: Members) => readonly Violation[];
+  /** A copy without the members the schema refuses as unknown, with their pointers; what it keeps may still be invalid. */
+  readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
+};
+export type SchemaResult = CompiledSchema | { readonly ok: false; readonly problems: readonly string[] };
+
+type Members = Readonly<Record<string, unknown>>;
+
+export function compileSchema(input: unknown): SchemaResult {
+  const checked = checkTypeSchema(input);
+  if (!checked.ok) return checked;
+  const judge = judgeOf(checked.schema, checked.extensions, withPlatformMembers);
+  if (!judge.ok) return judge;
+  return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge.judge(object)), prune: (object) => prune(object, judge.judge) };
+}
+
+/** The same of any value: what a custom API is asked and answers. */
+export type CompiledValueSchema =
+  | { readonly ok: true; readonly schema: Schema; readonly violations: (value: unknown) => readonly Violation[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export function compileValueSchema(input: unknown): CompiledValueSchema {
+  const checked = checkSchema(input);
+  if (!checked.ok) return checked;
+  const judge = judgeOf(checked.schema, checked.extensions);
+  return judge.ok ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge.judge(value)) } : judge;
+}
+
+type Judge = (value: unknown) => readonly Explained[];
+
+/** Every broken rule of a value, or why the schema cannot be compiled. */
+function judgeOf(declared: Schema, extensions: ReadonlySet<string>, complete = (schema: Schema) => schema): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
+  const problems = schemaProblems(everyError, declared);
+  if (problems.length > 0) return { ok: false, problems };
+  const schema = complete(declared);
+  let first: ValidateFunction;
+  try {
+    first = compileWith(firstError, schema, extensions);
+  } catch (error) {
+    return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
+  }
+  // Most values are valid: the validator that goes on after an error is made when one first needs it.
+  let every: ValidateFunction | undefined;
+  const judge: Judge = (value) => {
+    const errors = failuresOf(first, value);
+    if (errors.length === 0 || isLarge(value)) return explain(errors, schema);
+    every ??= compileWith(everyError, schema, extensions);
+    return explain(failuresOf(every, value), schema);
+  };
+  return { ok: true, judge };
+}
+
+function violationsOf(explained: readonly Explained[]): readonly Violation[] {
+  return explained.slice(0, validationErrorsMax).map(({ pointer, detail }) => ({ pointer, detail }));
+}
+
+const options = {
+  strict: true, strictTypes: false, strictTuple: false, strictRequired: false, allowUnionTypes: true,
+  // A member is what the object itself has: `toString` is not present because every object inherits one.
+  ownProperties: true,
+  useDefaults: false, coerceTypes: false, addUsedSchema: false, logger: false, multipleOfPrecision: 6,
+  // Its own passes over the code double the time to compile a schema, and what the engine makes of the rest is no slower.
+  code: { optimize: false },
+} as const;
+const firstError = newValidator({ ...options, allErrors: false });
+const everyError = newValidator({ ...options, allErrors: true });
+
+function newValidator(validatorOptions: ConstructorParameters<typeof Ajv2020>[0]): Ajv2020 {
+  const ajv = new Ajv2020(validatorOptions);
+  // The package is CommonJS: its default export is a member of the module.
+  formatsModule.default(ajv);
+  // What OpenAPI documents carry beside JSON Schema.
+  ajv.addVocabulary(['example', 'externalDocs', 'xml']);
+  ajv.removeKeyword('uniqueItems');
+  // The stock rule compares every pair, which a long array of objects turns into minutes.
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: (wanted: boolean) => wanted ? areDistinct : () => true, error: { message: 'must not have equal items' } });
+  return ajv;
+}
+
+function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<string>): ValidateFunction {
+  for (const keyword of extensions) if (ajv.RULES.keywords[keyword] !== true) ajv.addKeyword(keyword);
+  try {
+    return ajv.compile(schema);
+  } finally {
+    // The compiled function stands alone; the cache would keep every schema ever loaded.
+    ajv.removeSchema(schema);
+  }
+}
+
+/** Applicators at the top may declare members too; only `unevaluatedProperties` sees those, at a price. */
+const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
+
+function withPlatformMembers(schema: Schema): Schema {
+  const properties = isMembers(schema['properties']) ? schema['properties'] : {};
+  const closed = schema['additionalProperties'] !== undefined || schema['unevaluatedProperties'] !== undefined ? {}
+    : applicators.some((keyword) => schema[keyword] !== undefined) ? { unevaluatedProperties: false } : { additionalProperties: false };
+  return { ...schema, type: 'object', properties: { ...properties, apiVersion: true, kind: true, metadata: true }, ...closed };
+}
+
+function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
+  try {
+    if (validate(value)) return [];
+  } catch (error) {
+    // A reference that leads back to itself without a step into the object, for example.
+    const message = `its schema cannot judge it: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
+  }
+  return validate.errors ?? [];
+}
+
+/** Values a value may hold for all its errors to be collected: past it the first one answers, as each takes memory. */
+const collectedValuesMax = 10_000;
+
+function isLarge(whole: unknown): boolean {
+  let left = collectedValuesMax;
+  const count = (value: unknown): void => {
+    left -= 1;
+    if (left < 0 || typeof value !== 'object' || value === null) return;
+    for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+      if (left < 0) return;
+      count(inner);
+    }
+  };
+  count(whole);
+  return left < 0;
+}
+
+/** Dropping a member can uncover another unknown one (a `oneOf` then takes another branch), but not often. */
+const pruneRoundsMax = 64;
+
+function prune(object: Members, explained: Judge): { readonly object: Members; readonly unknown: readonly string[] } {
+  const unknown: string[] = [];
+  let pruned = object;
+  for (let round = 0; round < pruneRoundsMax; round += 1) {
+    const found = explained(pruned).filter((entry) => entry.unknown).map((entry) => entry.pointer);
+    if (found.length === 0) break;
+    unknown.push(...found);
+    const copy = without(pruned, new Set(found), '');
+    pruned = isMembers(copy) ? copy : pruned;
+  }
+  return { object: pruned, unknown };
+}
+
+function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
+  if (Array.isArray(value)) return value.map((element, place) => without(element, pointers, `${at}/${String(place)}`));
+  if (!isMembers(value)) return value;
+  const entries = Object.entries(value).map(([member, inner]) => ({ member, inner, pointer: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` }));
+  return Object.fromEntries(entries.filter(({ pointer }) => !pointers.has(pointer)).map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]));
+}
+
+function areDistinct(items: readonly unknown[]): boolean {
+  const seen = new Set<string>();
+  for (const item of items) {
+    const text = canonical(item);
+    if (seen.has(text)) return false;
+    seen.add(text);
+  }
+  return true;
+}
+
+/** One text for equal values, whatever the order of members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_member, inner: unknown) => isMembers(inner)
+    ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1))) : inner);
+}

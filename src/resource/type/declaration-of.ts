@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+
+import type { Declaration, DeclaredBy } from './declaration.ts';
+import { keysGeneration } from './index-definition.ts';
+import type { IndexSpec } from '../index-spec.ts';
+
+export type DeclaredParts = {
+  readonly plugin: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: unknown;
+  readonly statusSubresource: boolean;
+  readonly specs: readonly IndexSpec[];
+  /** Of the indexes, their functions' texts included. */
+  readonly fingerprint: string;
+};
+
+export function declarationOf(parts: DeclaredParts, by: DeclaredBy): Declaration {
+  const { plugin, version, kind, schema, statusSubresource, specs, fingerprint } = parts;
+  const code = by.code ?? fingerprint;
+  const shapes = specs.map((spec) => [...keyParts(spec), spec.order ?? 'ASC', spec.unique ?? false]);
+  const unique = specs.filter((spec) => spec.unique === true).map((spec) => (
+    { index: spec.name, keys: digestOf([...keyParts(spec), spec.indexFunc === undefined ? '' : code]).slice(0, 32) }));
+  return {
+    shape: digestOf([version, kind, statusSubresource, schema, shapes]), code,
+    plugin, version: by.version, unique, versions: [version], stored: version,
+  };
+}
+
+function keyParts({ name, type, multi, indexFunc }: IndexSpec): readonly unknown[] {
+  return [keysGeneration, name, type ?? 'string', multi ?? false, indexFunc !== undefined];
+}
+
+/** Equal for equal JSON, whatever the order of its members. */
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sorted)).digest('hex');
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+}

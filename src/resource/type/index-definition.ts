@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+
+import { indexesPerTypeMax } from '../../limits/objects.ts';
+import type { IndexEntry } from './index-entry.ts';
+import { keyOfText, kindOf, timestampMs } from './index-key.ts';
+import { decodeIndexSpec, type IndexSpec } from '../index-spec.ts';
+import { frozen, IndexValueError, keysOf, valueAt } from '../index-values.ts';
+import type { ResourceObject } from '../object/object.ts';
+import type { IndexDefinition } from './resource-type.ts';
+
+export type DefinedIndexes =
+  /** `specs`: what was declared, beside the defaults. */
+  | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly specs: readonly IndexSpec[]; readonly fingerprint: string }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export const nameIndex = 'metadata.name';
+export const creationIndex = 'metadata.creationTimestamp';
+export const deletionIndex = 'metadata.deletionTimestamp';
+
+const defaultSpecs: readonly IndexSpec[] = [
+  { name: nameIndex, unique: true },
+  { name: creationIndex, type: 'timestamp' },
+  { name: deletionIndex, type: 'timestamp' },
+];
+const reservedNames = new Set([...defaultSpecs.map((spec) => spec.name), 'metadata.labels']);
+
+/** The indexes every type has (seed 2.6), at the places they have in every type. */
+export const defaultIndexes: readonly IndexDefinition[] = defaultSpecs.map(definitionOf);
+
+/** Declared indexes, checked: the defaults, then `specs` in their order. `specs` is a plugin's word, so anything may be in it. */
+export function defineIndexes(specs: unknown): DefinedIndexes {
+  if (specs !== undefined && !Array.isArray(specs)) return { ok: false, problems: [`indexes: must be an array, is ${kindOf(specs)}`] };
+  const raw: readonly unknown[] = specs ?? [];
+  if (raw.length + defaultSpecs.length > indexesPerTypeMax) {
+    return { ok: false, problems: [`indexes: a type has at most ${String(indexesPerTypeMax)} with the ${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`] };
+  }
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const decoded = Array.from(raw, (spec, place) => decodeIndexSpec(spec, `indexes[${String(place)}]`, problems)).filter((spec) => spec !== undefined);
+  for (const { name } of decoded) {
+    if (reservedNames.has(name)) problems.push(`index ${JSON.stringify(name)}: is a default index and must not be declared`);
+    else if (seen.has(name)) problems.push(`index ${JSON.stringify(name)}: is declared twice`);
+    seen.add(name);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], specs: decoded, fingerprint: fingerprintOf(decoded) };
+}
+
+/** Bumped when the same declaration and object make other keys than before. */
+export const keysGeneration = 1;
+
+/** Changes with every declaration and every index function's source; what a function closes over cannot be seen. */
+export function fingerprintOf(specs: readonly IndexSpec[]): string {
+  const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) =>
+    [name, type ?? 'string', order ?? 'ASC', unique ?? false, multi ?? false, indexFunc === undefined ? '' : Function.prototype.toString.call(indexFunc)]);
+  return createHash('sha256').update(JSON.stringify([keysGeneration, declared])).digest('hex').slice(0, 32);
+}
+
+/** What `object` contributes to its type's indexes. Throws `IndexValueError`. */
+export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
+  const { name, creationTimestamp, labels } = object.metadata;
+  const created = timestampMs(creationTimestamp);
+  if (created === undefined) throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is not a timestamp`);
+  return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
+}
+
+/**
+ * The same of an object that is stored already. An event is a fact: an index function that throws today on what was accepted
+ * once leaves that index without a value, is told to `onError`, and never stops a fold.
+ */
+export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject, onError?: (error: IndexValueError) => void): IndexEntry {
+  const { name, creationTimestamp, labels } = object.metadata;
+  const keys = indexes.map((index) => {
+    try {
+      return index.keysOf(object);
+    } catch (error) {
+      if (!(error instanceof IndexValueError)) throw error;
+      onError?.(error);
+      return [];
+    }
+  });
+  return { name, created: timestampMs(creationTimestamp) ?? 0, labels: labels ?? {}, keys };
+}
+
+function definitionOf(spec: IndexSpec): IndexDefinition {
+  const { name, type = 'string', order = 'ASC', unique = false, multi = false } = spec;
+  const path = name.split('.');
+  const { indexFunc } = spec;
+  const valueOf = indexFunc === undefined ? (object: ResourceObject) => valueAt(object, path) : (object: ResourceObject) => indexFunc(frozen(object));
+  return {
+    name, type, order, unique, multi,
+    keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => valueOf(object)),
+    keyOf: (operand) => keyOfText(type, operand),
+  };
+}

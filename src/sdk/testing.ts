@@ -1,0 +1,179 @@
+/** A harness for plugins' tests (`ledgerplane/testing`): a real server with one plugin, for any test runner. */
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { pino } from 'pino';
+import { parse } from 'yaml';
+
+import { noHashCost, Passwords } from '../auth/passwords/password.ts';
+import { delay, systemClock } from '../base/clock.ts';
+import { decodeConfig, type Config } from '../config/config.ts';
+import { startServer, type RunningServer } from '../server/server.ts';
+import { testCaller, type TestCaller } from './testing-client.ts';
+
+export type { TestCaller, TestFetch, TestRequest } from './testing-client.ts';
+
+export type PluginTestOptions = {
+  /** The plugin's folder, where its plugin.yaml is; what `spec.main` names must have been built. */
+  readonly folder: string | URL;
+  /** Folders of the plugins it depends on. */
+  readonly others?: readonly (string | URL)[];
+  /** The plugins that come with the platform: `absent` without. `itself`: this is one of them, and its groups may be the platform's. */
+  readonly bundled?: 'absent' | 'started' | 'itself';
+  /** The platform's domain; `svc.run` without. */
+  readonly domain?: string;
+  /** What the server logs to standard error, the plugin's own lines among it; `error` without. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Of the start, and of each `settled`; 30,000 without. */
+  readonly timeLimitMs?: number;
+};
+
+/** A server that runs with the plugin started. `fetch` and `client` are the administrator's. */
+export type PluginTest = TestCaller & {
+  /** Of the server, on a port of its own. */
+  readonly url: string;
+  readonly visitor: TestCaller;
+  /** A user who has these roles from now on, beside what everybody has; made when there is none of that name. */
+  readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
+  /**
+   * Resolves when every reconciler has done what it can: no object waits for a step, and none has failed its last one. Steps
+   * that asked to be called again later are not waited for. Rejects after the time limit, and says what keeps failing.
+   */
+  readonly settled: () => Promise<void>;
+  /** Ends the server and removes its data. */
+  readonly stop: () => Promise<void>;
+};
+
+const timeLimitDefaultMs = 30_000;
+/** How often what is waited for is looked at. */
+const lookMs = 10;
+
+/** Starts a server with just this plugin; rejects with the plugin's own reason when it does not start. */
+export async function startPlugin(options: PluginTestOptions): Promise<PluginTest> {
+  const { timeLimitMs = timeLimitDefaultMs } = options;
+  const place = await mkdtemp(join(tmpdir(), 'ledgerplane-test-'));
+  const password = randomBytes(12).toString('base64url');
+  let server: RunningServer | undefined;
+  const stop = async (): Promise<void> => {
+    await server?.close();
+    server = undefined;
+    await rm(place, { recursive: true, force: true });
+  };
+  try {
+    const config = await configOf(options, place, password);
+    server = await startServer(config, { ...options.bundled === 'started' ? {} : { bundledPlugins: [join(place, 'bundled')] }, passwords: new Passwords(noHashCost), log: loggerOf(options), signal: AbortSignal.timeout(timeLimitMs) });
+    const { url, reconcilers } = server;
+    const admin = testCaller(url, basic('admin', password));
+    await untilStarted(admin, config.platformDomain, await namesOf(options), timeLimitMs);
+    return { ...admin, url, visitor: testCaller(url, undefined), as: users(admin, url, config.platformDomain), settled: async () => settled(reconcilers, timeLimitMs), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What `npm start` would read, in a temporary folder that holds the plugins as links. */
+async function configOf({ folder, others = [], bundled, domain }: PluginTestOptions, place: string, password: string): Promise<Config> {
+  const plugins = join(place, 'plugins');
+  for (const each of [plugins, join(place, 'bundled')]) await mkdir(each);
+  for (const [index, each] of [folder, ...others].entries()) {
+    const path = pathOf(each);
+    const name = basename(path);
+    // Two may have one name for their folder; the first keeps it, as a plugin that cannot be read is told by it.
+    await symlink(path, join(index === 0 && bundled === 'itself' ? join(place, 'bundled') : plugins, index === 0 ? name : `${name}.${String(index)}`));
+  }
+  const decoded = decodeConfig({ PORT: '0', DATA_DIR: join(place, 'data'), ADMIN_PASSWORD: password, PLUGINS_DIRS: plugins, ...domain === undefined ? {} : { PLATFORM_DOMAIN: domain } }, place);
+  if (!decoded.ok) throw new Error(decoded.mistakes.join('; '));
+  return decoded.config;
+}
+
+function pathOf(folder: string | URL): string {
+  return resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
+}
+
+function loggerOf({ logLevel = 'error' }: PluginTestOptions): pino.Logger {
+  return pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
+}
+
+/** As their manifests say; a plugin whose manifest cannot be read is called like its folder. */
+async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<readonly string[]> {
+  return Promise.all([folder, ...others].map(async (each) => {
+    try {
+      const manifest: unknown = parse(await readFile(join(pathOf(each), 'plugin.yaml'), 'utf8'));
+      const metadata: unknown = isMembers(manifest) ? manifest['metadata'] : undefined;
+      const name = isMembers(metadata) ? metadata['name'] : undefined;
+      return typeof name === 'string' ? name : basename(pathOf(each));
+    } catch {
+      return basename(pathOf(each));
+    }
+  }));
+}
+
+async function untilStarted({ fetch }: TestCaller, domain: string, names: readonly string[], limitMs: number): Promise<void> {
+  const endMs = systemClock.monotonic() + limitMs;
+  for (const name of names) {
+    for (;;) {
+      const { phase = 'absent', why = 'there is no Plugin object for it: its plugin.yaml does not tell its name' } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
+      if (phase === 'started') break;
+      if (['failed', 'stopped', 'absent'].includes(phase)) throw new Error(`the plugin ${name} is ${phase}: ${why}`);
+      if (systemClock.monotonic() > endMs) throw new Error(`the plugin ${name} has not started within ${String(limitMs)} ms: ${why}`);
+      await delay(systemClock, lookMs);
+    }
+  }
+}
+
+/** The phase of a Plugin object, and what its Ready condition says. */
+function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: string } {
+  const status = isMembers(plugin) ? plugin['status'] : undefined;
+  if (!isMembers(status) || typeof status['phase'] !== 'string') return {};
+  const conditions: readonly unknown[] = Array.isArray(status['conditions']) ? status['conditions'] : [];
+  const ready = conditions.filter(isMembers).find(({ type }) => type === 'Ready');
+  return { phase: status['phase'], why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}` };
+}
+
+/** Users are made when they are first spoken for. */
+function users(admin: TestCaller, url: string, domain: string): PluginTest['as'] {
+  const passwords = new Map<string, string>();
+  return async (user, { roles = [] } = {}) => {
+    const password = passwords.get(user) ?? randomBytes(12).toString('base64url');
+    if (!passwords.has(user)) await admin.client.create({ group: '', version: 'v1alpha1', plural: 'users' }, { metadata: { name: user }, spec: { password } });
+    passwords.set(user, password);
+    const answer = await admin.fetch(`/apis/api.console.${domain}/v1alpha1/users/${user}/permissions`, { method: 'POST', body: { roles } });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${user} could not be given the roles ${roles.join(', ')}: ${text}`);
+    return testCaller(url, basic(user, password));
+  };
+}
+
+async function settled(reconcilers: RunningServer['reconcilers'], limitMs: number): Promise<void> {
+  const done = new AbortController();
+  const limit = delay(systemClock, limitMs, done.signal).then(() => 'over' as const);
+  const steps = (): number => reconcilers().reduce((sum, { counts }) => sum + counts.settled + counts.again + counts.failed, 0);
+  const idle = async (): Promise<'idle'> => Promise.all(reconcilers().map(async (reconciler) => reconciler.idle())).then(() => 'idle');
+  try {
+    for (;;) {
+      const before = steps();
+      const outcome = await Promise.race([limit, idle()]);
+      // One reconciler's step makes work for another, and whoever was idle may not be so any more.
+      await nextTurn();
+      const failing = reconcilers().flatMap(({ name, failing: keys }) => [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`));
+      if (outcome === 'over') throw new Error(`the reconcilers have not settled within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`);
+      if (failing.length === 0 && steps() === before) return;
+      if (failing.length > 0) await delay(systemClock, lookMs);
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,43 @@
+import { delay, type Clock } from '../base/clock.ts';
+import { pluginsWaitMs } from '../limits/plugins.ts';
+import type { PluginHost } from '../plugin/lifecycle/host.ts';
+import { slowStepMs } from '../plugin/lifecycle/life-limits.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
+import type { Readiness } from './readiness.ts';
+
+export type AwaitPluginsOptions = {
+  readonly host: Pick<PluginHost, 'start' | 'starting'>;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+  /** Aborted: nobody waits any more. */
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Starts the plugins, and resolves once all have come to rest or have had `pluginsWaitMs` for it: one that takes longer goes on
+ * by itself. Until then the node is not ready, though it serves all that is there.
+ */
+export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
+  signal?.throwIfAborted();
+  readiness.waitFor('plugins', () => {
+    const starting = host.starting();
+    return starting.length === 0 ? 'plugins are starting' : `plugins are starting: ${starting.join(', ')}`;
+  });
+  const told = clock.after(slowStepMs, () => { log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() }); });
+  const over = new AbortController();
+  const giveUp = (): void => { over.abort(); };
+  signal?.addEventListener('abort', giveUp);
+  try {
+    const settled = host.start().then(() => 'settled' as const);
+    // One that fails after the wait is nobody's to await.
+    settled.catch((error: unknown) => { if (over.signal.aborted) log.error('could not start plugins', { error: String(error) }); });
+    const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
+    signal?.throwIfAborted();
+    if (outcome !== 'settled') log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+    told.cancel();
+    over.abort();
+  }
+}

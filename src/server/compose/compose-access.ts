@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+
+import type { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
+import { SessionKeeper } from '../../../reconcilers/platform/sessions.ts';
+import { commonPasswordProblem } from '../../auth/passwords/common-passwords.ts';
+import { Authenticator } from '../../auth/authentication/authenticator.ts';
+import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/authorization/authorize.ts';
+import { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
+import { OidcVerifier } from '../../auth/authentication/oidc.ts';
+import type { ApiRequest } from '../../read/permission-reader.ts';
+import { sinceAdministered, type Judging } from '../../auth/authorization/since-administered.ts';
+import { administrator, ensureAdministrator, isHeld, type AdministratorReport } from '../../auth/super-administrator.ts';
+import { tokenUseWriter } from '../../auth/authentication/token-use.ts';
+import { roleBindingKey, sessionKey, tokenKey, userKey } from '../../auth/types/platform-types.ts';
+import { Slices } from '../../base/slices.ts';
+import { must } from '../../base/unreachable.ts';
+import { StartError } from '../../base/start-error.ts';
+import { accountRoutes } from '../../http/platform/account-routes.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
+import { permissionRoutes } from '../../http/platform/permission-routes.ts';
+import { RefusalLog } from '../../http/refusal-log.ts';
+import { reviewRoutes } from '../../http/platform/review-routes.ts';
+import { sessionRoutes } from '../../http/platform/session-routes.ts';
+import { tokenRoutes } from '../../http/platform/token-routes.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { WatchGuard, type Allows } from '../../watch/guard.ts';
+import type { Core } from './core.ts';
+
+export type AccessParts = Core & {
+  /** The plugin that serves a path of its own. */
+  readonly routePluginOf: (segments: readonly string[]) => string | undefined;
+  /** Why a plugin serves nothing on this node. */
+  readonly idleOf: (plugin: string) => IdlePlugin | undefined;
+  /** What plugins stream ends where it is not allowed any more. */
+  readonly recheckStreams: (allows: Allows) => void;
+};
+
+export type Access = {
+  readonly authorize: Authorize;
+  /** The same of what outlives its request: whether the credential still counts is asked as well. */
+  readonly authorizeStanding: Authorize;
+  readonly authenticator: Authenticator;
+  readonly refusals: RefusalLog;
+  readonly routes: readonly PlatformRoute[];
+  /** Once the platform's types can be listed: from now on, if the log has an administrator, requests are judged by it. */
+  open(): Promise<void>;
+  /** Whether anybody can do everything. */
+  isAdministered(): boolean;
+  /** Makes the super administrator where there is none. */
+  administer(): Promise<AdministratorReport>;
+  stop(): Promise<void>;
+};
+
+/** Authentication, authorization, and the reconcilers and guards that follow their changes. */
+export function composeAccess(parts: AccessParts): Access {
+  const {
+    accessTables: { permissions, secrets },
+    edge: { clock, log },
+    eventLog,
+    models,
+  } = parts;
+  const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
+  let isFounded = false;
+  const judging = sinceAdministered(permissions, () => isFounded);
+  const authenticator = composeAuthenticator(parts, { judging, elsewhere });
+  const authorize = createAuthorizer({
+    permissions: judging,
+    pluginOf: (request) => pluginOf(request, parts),
+    idleOf: parts.idleOf,
+  });
+  const authorizeStanding: Authorize = (subject, request) =>
+    authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
+  const guard = guardWatches(parts, authorizeStanding);
+  const sessions = composeSessions(parts);
+  const refusals = new RefusalLog({ log, clock, isUser: (name) => permissions.user(name) !== undefined });
+  return {
+    authorize,
+    authorizeStanding,
+    authenticator,
+    refusals,
+    routes: composeRoutes(parts, { authenticator, authorize, elsewhere, refusals }),
+    open: async () => {
+      await permissions.loadIn(new Slices(clock));
+      isFounded = isHeld(permissions);
+      sessions.open();
+    },
+    isAdministered: () => isHeld(permissions),
+    administer: async () => {
+      const report = await createAdministrator(parts);
+      isFounded = true;
+      return report;
+    },
+    stop: async () => {
+      guard.stop();
+      await sessions.stop();
+    },
+  };
+}
+
+function typeOf({ registry }: AccessParts, key: TypeKey): ResourceType {
+  return must(registry.byKey(key), `${key} is one of the platform's types`).type;
+}
+
+type RouteParts = {
+  readonly authenticator: Authenticator;
+  readonly authorize: Authorize;
+  readonly elsewhere: Elsewhere;
+  readonly refusals: RefusalLog;
+};
+
+function composeRoutes(parts: AccessParts, routing: RouteParts): readonly PlatformRoute[] {
+  const {
+    accessTables: { permissions },
+    edge: { domain, clock },
+    registry,
+    models,
+    execute,
+  } = parts;
+  const ports = { ...routing, domain, clock, registry, permissions, reader: models, execute };
+  const verifyPassword: Authenticator['verifyPassword'] = async (...given) =>
+    routing.authenticator.verifyPassword(...given);
+  return [
+    ...sessionRoutes({ ...ports, sessions: typeOf(parts, sessionKey) }),
+    ...accountRoutes({ ...ports, verifyPassword }),
+    ...tokenRoutes(ports),
+    ...permissionRoutes(ports),
+    ...reviewRoutes(ports),
+  ];
+}
+
+function composeSessions(parts: AccessParts): SessionKeeper {
+  const {
+    accessTables: { permissions },
+    edge: { clock, log },
+    models,
+    execute,
+    leadership,
+    bound,
+  } = parts;
+  return new SessionKeeper({
+    permissions,
+    changes: models,
+    reader: models,
+    execute,
+    sessions: typeOf(parts, sessionKey),
+    bound,
+    leadership,
+    clock,
+    uuid: randomUUID,
+    onError: (error, name) => {
+      log.error('could not end a session', { name, error: String(error) });
+    },
+  });
+}
+
+async function createAdministrator(parts: AccessParts): Promise<AdministratorReport> {
+  const {
+    config: { dataDir, adminPassword },
+    accessTables: { permissions, passwords, secrets },
+    patiently,
+  } = parts;
+  refuseCommonPassword(adminPassword, permissions);
+  return ensureAdministrator({
+    permissions,
+    execute: patiently,
+    users: typeOf(parts, userKey),
+    roleBindings: typeOf(parts, roleBindingKey),
+    secrets,
+    passwords,
+    uuid: randomUUID,
+    dataDir,
+    password: adminPassword,
+  });
+}
+
+type AuthenticatorParts = {
+  readonly judging: Judging;
+  readonly elsewhere: Elsewhere;
+};
+
+/** It counts at the first start only, which is known once the log has been folded. */
+function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
+  if (password === undefined || isHeld(permissions)) return;
+  const problem = commonPasswordProblem(password, administrator);
+  if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
+}
+
+function composeAuthenticator(parts: AccessParts, { judging, elsewhere }: AuthenticatorParts): Authenticator {
+  const {
+    config: { oidc },
+    accessTables: { passwords, secrets },
+    models,
+    execute,
+    edge: { clock, log },
+  } = parts;
+  const onProblem = (problem: string): void => {
+    log.error('cannot use the identity provider', { problem });
+  };
+  return new Authenticator({
+    secrets,
+    passwords,
+    permissions: judging,
+    clock,
+    elsewhere,
+    oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
+    noteUse: tokenUseWriter({
+      execute,
+      reader: models,
+      tokens: typeOf(parts, tokenKey),
+      clock,
+      uuid: randomUUID,
+      onError: (error) => {
+        log.error('could not record the use of a token', { error: String(error) });
+      },
+    }),
+  });
+}
+
+const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
+
+/** The tables hear of a commit before the watchers do: who has lost a right does not see the change that took it. */
+function guardWatches(
+  { accessTables: { permissions }, hub, edge: { clock }, recheckStreams }: AccessParts,
+  authorize: Authorize,
+): WatchGuard {
+  const guard = new WatchGuard({
+    hub,
+    clock,
+    recheckStreams,
+    allows: (subject, request) => authorize(subject, request).allowed,
+  });
+  permissions.subscribe(() => {
+    guard.recheck();
+  });
+  return guard;
+}
+
+/** The platform is no plugin: its types are named by their group alone. */
+function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
+  if (request.kind !== 'resource') return routePluginOf(request.segments);
+  const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;
+  return owner === undefined || owner === 'platform' ? routePluginOf(request.segments) : owner;
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+
+import { Declarer } from '../../../reconcilers/platform/declarer.ts';
+import { settlingLog } from '../../write/retrying-log.ts';
+import { metadataOf } from './compose-reconcilers.ts';
+import type { Core } from './core.ts';
+
+/** Declares types in the log. */
+export function composeDeclarer(core: Core): Declarer {
+  const {
+    registry,
+    models,
+    eventLog,
+    edge: { clock, log },
+    leadership,
+    isAlone,
+  } = core;
+  return new Declarer({
+    log: settlingLog(eventLog, clock),
+    reader: models,
+    declarations: models.declarations,
+    level: models.level,
+    leadership,
+    isAlone,
+    clock,
+    uuid: randomUUID,
+    metadata: metadataOf('declarations', core),
+    typeOf: (key) => registry.byKey(key)?.type,
+    served: () =>
+      registry
+        .all()
+        .filter(({ serving }) => serving)
+        .map(({ type }) => type),
+    onOther: ({ key, plugin, declaration }, { version, code }) => {
+      log.warn('the log has another declaration of a type: this server refuses writes of its objects', {
+        type: key,
+        plugin,
+        here: declaration?.version,
+        codeHere: declaration?.code,
+        declared: version,
+        codeDeclared: code,
+      });
+    },
+    onError: (error, type) => {
+      log.error('could not declare a type', { type, error: String(error) });
+    },
+  });
+}

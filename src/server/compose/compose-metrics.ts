@@ -1,0 +1,29 @@
+import { Metrics, type EventLoopSource } from '../../http/metrics.ts';
+import type { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
+import type { Readiness } from '../readiness.ts';
+import type { Core } from './core.ts';
+
+type MetricsParts = {
+  readonly readiness: Readiness;
+  readonly eventLoop: EventLoopSource | undefined;
+  readonly pluginRoutes: PluginRoutes;
+};
+
+/** The sources of what `/metrics` answers. */
+export function composeMetrics(core: Core, { readiness, eventLoop, pluginRoutes }: MetricsParts): Metrics {
+  const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound } = core;
+  return new Metrics({
+    streamBufferBytes: () => hub.outboxes.budget.bytes,
+    position: () => models.position(),
+    watchers: () => hub.size,
+    pluginStreams: () => pluginRoutes.streams(),
+    isReady: () => readiness.reasons().length === 0,
+    isLogReachable: () => eventLog.state().reachable,
+    isLeader: () => leadership.isLeader(),
+    resubscriptions,
+    eventLoop,
+    disk,
+    controllers: () => bound.controllers(),
+    objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
+  });
+}

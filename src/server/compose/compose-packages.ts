@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+
+import type { ObjectModels } from '../../../projections/object-models.ts';
+import { Slices } from '../../base/slices.ts';
+import { inSlices, type Steps } from '../../base/steps.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
+import { pluginPackageRoutes } from '../../http/platform/plugin-package-routes.ts';
+import { problem, type Problem } from '../../http/problem.ts';
+import { diskRetryAfterSeconds } from '../../limits/disk.ts';
+import { parseObject } from '../../plugin/objects/apply-object.ts';
+import type { PluginHost } from '../../plugin/lifecycle/host.ts';
+import { Installer } from '../../plugin/packages/install.ts';
+import { loadPlugin, type LoadDependencies } from '../../plugin/load/load-plugin.ts';
+import {
+  deflateRatioMax,
+  packageBytesMax,
+  packageInstallsMax,
+  packageUnpackedBytesMax,
+} from '../../plugin/packages/package-limits.ts';
+import { packageOf } from '../../plugin/packages/package-store.ts';
+import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
+import type { Core } from './core.ts';
+
+export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost };
+
+export type Installs = {
+  readonly routes: readonly PlatformRoute[];
+  /** Once the plugins of this node have settled: until then whoever installs one is told to come back. */
+  open(): Promise<void>;
+};
+
+/** Where packages are taken in. */
+export function composeInstalls(parts: InstallParts): Installs {
+  const { packages, host, models, clock, domain, execute, registry, disk } = parts;
+  let isOpen = false;
+  const installer = new Installer({
+    domain,
+    packages,
+    host,
+    clock,
+    reader: models,
+    changes: models,
+    pluginKey: host.objects.key,
+    load: async (folder, manifest) =>
+      loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
+    shippedProblems: async (plugin, loaded) =>
+      shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
+    write: async (manifest, ref, by) =>
+      host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
+  });
+  const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are starting');
+  const noRoom = (archiveBytes: number): Problem | undefined => {
+    if (disk.claim(packageDiskBytes(archiveBytes))) return undefined;
+    const detail = 'not enough free disk space for the package above the reserve';
+    return problem('insufficient-storage', detail, { retryAfterSeconds: diskRetryAfterSeconds });
+  };
+  return {
+    routes: pluginPackageRoutes({
+      domain,
+      installer,
+      unready,
+      noRoom,
+      clock,
+      archiveBytesMax: packageBytesMax,
+      installsMax: packageInstallsMax,
+    }),
+    open: async () => {
+      await packages.retain(await inSlices(namedPackages(host, models), new Slices(clock)));
+      isOpen = true;
+    },
+  };
+}
+
+/** In the log, in base64, and unpacked beside it: bounded by what deflate can compress and by what a package may hold. */
+function packageDiskBytes(archiveBytes: number): number {
+  return Math.ceil((archiveBytes * 4) / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
+}
+
+/** What no plugin names any more goes from the disk of this node; in the log it stays. */
+function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
+  const { key } = host.objects;
+  const digests = new Set<string>();
+  for (const page of models.pages(key, { selection: { labels: [], fields: [] }, sort: [] })) {
+    for (const name of page) {
+      const stored = models.get(key, name);
+      const ref = stored === undefined ? undefined : packageOf(parseObject(stored.bytes));
+      if (ref !== undefined) digests.add(ref.digest);
+      yield;
+    }
+  }
+  return digests;
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+
+import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcilers.ts';
+import type { Authorize } from '../../auth/authorization/authorize.ts';
+import { composeInstalls, type Installs } from './compose-packages.ts';
+import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
+import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
+import { problems } from '../../http/problem.ts';
+import { platformVersion } from '../platform-version.ts';
+import type { Suspects } from '../../plugin/lifecycle/error-attribution.ts';
+import { authorizePlugin, authorizeUntil, createClient, type ClientBinding } from '../../plugin/client.ts';
+import type { Client } from '../../plugin/api/plugin.ts';
+import { PluginHost } from '../../plugin/lifecycle/host.ts';
+import type { TypeDeclarer } from '../../plugin/lifecycle/incarnation.ts';
+import { LoadMarks } from '../../plugin/load/load-marks.ts';
+import { asPluginObject } from '../../plugin/objects/load-object.ts';
+import type { Core } from './core.ts';
+
+export type PluginParts = Core & {
+  /** Folders of plugins that may do what only the platform's own may; those beside the sources without. */
+  readonly bundledPlugins: readonly string[] | undefined;
+  readonly suspects: Suspects;
+  readonly declarer: TypeDeclarer;
+  readonly authorize: Authorize;
+};
+
+export type Plugins = {
+  readonly pluginRoutes: PluginRoutes;
+  readonly host: PluginHost;
+  readonly reconcilers: PluginReconcilers;
+  readonly installs: Installs;
+};
+
+/** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
+export function composePlugins(parts: PluginParts): Plugins {
+  const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
+  const { edge, loggerOf, patiently, hub, leadership, declarer } = parts;
+  const clients = createClients(parts);
+  const pluginRoutes = composeRoutes(parts, clients);
+  const reconcilers = new PluginReconcilers({
+    changes: models,
+    reader: models,
+    bound: parts.bound,
+    leadership,
+    clock: edge.clock,
+    loggerOf,
+    parse: asPluginObject,
+    placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
+    clientOf: clients.untilOver,
+  });
+  const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
+  const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
+  const host = new PluginHost({
+    ...edge,
+    ...loading,
+    execute: patiently,
+    reader: models,
+    changes: models,
+    leadership,
+    declarer,
+    routes: pluginRoutes,
+    reconcilers,
+    uuid: randomUUID,
+    packages,
+    folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
+    keptOff: new Set(config.pluginsDisabled),
+    namesOf: (type, page) => models.namesOf(type, page),
+    buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress),
+    closeWatches: (type) => {
+      hub.closeType(type);
+    },
+  });
+  const installs = composeInstalls({ ...parts, ...edge, ...loading, host });
+  return { pluginRoutes, host, reconcilers, installs };
+}
+
+type Clients = {
+  /** With the rights of a request's caller, and with the plugin's own. */
+  readonly ofRequest: CallPorts['clientsOf'];
+  /** With the plugin's rights, until the plugin has stopped. */
+  readonly untilOver: (plugin: string, isOver: () => boolean) => Client;
+};
+
+function createClients({ registry, models, execute, authorize }: PluginParts): Clients {
+  const ports = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
+  const ownOf = (plugin: string, requestId: string): ClientBinding => ({
+    authorize: authorizePlugin(registry, plugin),
+    subject: { kind: 'plugin', name: plugin },
+    cause: { requestId, plugin },
+  });
+  return {
+    ofRequest: (plugin, { subject, requestId, sender: { address } }) => {
+      const own = ownOf(plugin, requestId);
+      const cause = { ...own.cause, ...(address === '' ? {} : { address }) };
+      return {
+        client: createClient(ports, { authorize: (request) => authorize(subject, request), subject, cause }),
+        // A plugin's write on behalf of a caller is charged to the caller, whichever rights it uses.
+        pluginClient: createClient(ports, { ...own, cause, chargedTo: subject }),
+      };
+    },
+    untilOver: (plugin, isOver) => {
+      const own = ownOf(plugin, randomUUID());
+      return createClient(ports, { ...own, authorize: authorizeUntil(isOver, own.authorize) });
+    },
+  };
+}
+
+function composeRoutes(
+  { hub, edge: { clock, log }, loggerOf, authorize }: PluginParts,
+  clients: Clients,
+): PluginRoutes {
+  return new PluginRoutes({
+    outboxes: hub.outboxes,
+    clock,
+    log,
+    loggerOf,
+    clientsOf: clients.ofRequest,
+    allows: (subject, request) => authorize(subject, request).allowed,
+  });
+}
+
+/** Compiled, this file is dist/src/server/compose/compose-plugins.js: the bundled plugins are in dist/plugins. */
+const besideSources = resolve(import.meta.dirname, '../../../plugins');

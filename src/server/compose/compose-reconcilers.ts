@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+
+import { Bindings } from '../../../reconcilers/platform/bindings.ts';
+import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
+import { Collector } from '../../../reconcilers/platform/collector.ts';
+import { FailureLines } from '../../../reconcilers/failure-lines.ts';
+import { OwnerReferences } from '../../../reconcilers/platform/owner-references.ts';
+import { RoleHealth } from '../../../reconcilers/platform/role-health.ts';
+import { Tokens } from '../../../reconcilers/platform/tokens.ts';
+import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from '../../auth/types/platform-types.ts';
+import { bindingsFinalizer } from '../../auth/types/user-type.ts';
+import { must } from '../../base/unreachable.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../write/unique-claims.ts';
+import { eventSchema, type EventMetadata } from '../../command/event.ts';
+import { actorOf } from '../../command/subject.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { Core } from './core.ts';
+
+export type Reconcilers = {
+  /** Once the read models have caught up and the platform's types can be listed. */
+  open(): void;
+  stop(): Promise<void>;
+};
+
+/** What all of them are given. */
+function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: Core) {
+  return {
+    changes: models,
+    reader: models,
+    execute,
+    bound,
+    leadership,
+    clock,
+    uuid: randomUUID,
+    told: (what: string) => {
+      const lines = new FailureLines(clock, (message, fields) => {
+        log.error(message, fields);
+      });
+      return (error: unknown, key: string, attempts = 1): void => {
+        lines.failed(what, { key, attempts }, () => ({ key, attempts, error: String(error) }));
+      };
+    },
+  };
+}
+
+export function composeReconcilers(core: Core): Reconcilers {
+  const { registry } = core;
+  const given = givenTo(core);
+  const lookUps = {
+    types: (key: TypeKey) => registry.byKey(key)?.type,
+    serving: () =>
+      registry
+        .all()
+        .filter(({ serving }) => serving)
+        .map(({ type }) => type),
+  };
+  const collector = new Collector({ ...given, ...lookUps, onError: given.told('the collector failed') });
+  const owners = new OwnerReferences({
+    ...given,
+    ...lookUps,
+    onError: given.told('could not reconcile the owner references of an object'),
+    withoutOwners: typesWithoutOwners,
+    typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
+  });
+  const claims = composeClaims(core, lookUps.types);
+  const accounts = composeAccountReconcilers(core);
+  const unsubscribe = registry.subscribe(({ type }, change) => {
+    if (change !== 'serving') return;
+    collector.enqueueAll(type);
+    void owners.serve(type);
+  });
+  return {
+    open: () => {
+      for (const reconciler of [collector, claims, ...accounts]) reconciler.open();
+      void owners.open();
+    },
+    stop: async () => {
+      unsubscribe();
+      await Promise.all([collector, owners, claims, ...accounts].map(async (reconciler) => reconciler.stop()));
+    },
+  };
+}
+
+/** Those that look after roles, bindings and tokens. */
+function composeAccountReconcilers(core: Core): readonly { open(): void; stop(): Promise<void> }[] {
+  const {
+    registry,
+    eventLog,
+    accessTables: { permissions },
+    edge: { domain },
+  } = core;
+  const given = givenTo(core);
+  const typeOf = (key: TypeKey): ResourceType =>
+    must(registry.byKey(key), `${key} is one of the platform's types`).type;
+  const types = {
+    users: typeOf(userKey),
+    roleBindings: typeOf(roleBindingKey),
+    roles: typeOf(roleKey),
+    tokens: typeOf(tokenKey),
+  };
+  return [
+    new Bindings({
+      ...given,
+      ...types,
+      log: eventLog,
+      finalizer: bindingsFinalizer(domain),
+      onError: given.told('could not remove a deleted user from role bindings'),
+    }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.told('could not reconcile role') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.told('could not reconcile token') }),
+  ];
+}
+
+/** Of what a part of the platform appends itself. */
+export function metadataOf(
+  part: string,
+  { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,
+): () => EventMetadata {
+  return () => {
+    const requestId = randomUUID();
+    const time = new Date(Math.max(clock.now(), models.lastTime())).toISOString();
+    return {
+      actor: actorOf({ kind: 'platform', part }),
+      verb: 'update',
+      requestId,
+      time,
+      schema: eventSchema,
+      $correlationId: requestId,
+    };
+  };
+}
+
+function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undefined): Claims {
+  const { eventLog: log } = core;
+  const given = givenTo(core);
+  const { clock, uuid } = given;
+  const metadata = metadataOf('claims', core);
+  return new Claims({
+    ...given,
+    log,
+    types,
+    streamOf: claimStream,
+    onError: given.told('could not reconcile claim'),
+    settle: async (stream, fenceOf) => {
+      const claimed = must(claimedValueOf(stream), `${stream} is a claim's`);
+      return settleClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+
+import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
+import { roleKey } from '../../auth/types/platform-types.ts';
+import { must } from '../../base/unreachable.ts';
+import { applyBuiltInRoles } from '../../plugin/objects/built-in-roles.ts';
+import type { Core } from './core.ts';
+
+/** The platform's own roles. While nodes of another version of the platform declare roles otherwise, theirs stand. */
+export async function applyRoles(
+  { models, registry, edge, patiently: execute }: Core,
+  declarer: Pick<Declarer, 'ours' | 'isOther'>,
+): Promise<void> {
+  const { type } = must(registry.byKey(roleKey), 'the type of roles is registered');
+  const applied = declarer
+    .ours(type)
+    .then(async () =>
+      applyBuiltInRoles({ ...edge, folder: builtInRoles, type, execute, reader: models, uuid: randomUUID }),
+    );
+  if (declarer.isOther(type))
+    applied.catch((error: unknown) => {
+      edge.log.error('built-in roles could not be applied', { error: String(error) });
+    });
+  else await applied;
+}
+
+/** Compiled, this file is dist/src/server/compose/compose-roles.js: the package's own files are above dist. */
+const builtInRoles = resolve(import.meta.dirname, '../../../../roles');

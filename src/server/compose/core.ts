@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+
+import { ReconcileBound } from '../../../reconcilers/bound.ts';
+import { alwaysLeading, LeaseElector, type Elector } from '../../../reconcilers/lease.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Config } from '../../config/config.ts';
+import { drawSuffix } from '../draw-suffix.ts';
+import { createWriteDoor, type Execute } from '../../write/execute.ts';
+import { RequestMemory } from '../../http/body/request-memory.ts';
+import { patient } from '../patient-execute.ts';
+import { loggerOf } from '../plugin-logger.ts';
+import { pluginKeyOf, pluginStrategy } from '../../plugin/objects/plugin-type.ts';
+import type { PluginLogger } from '../../plugin/api/plugin.ts';
+import { WatchHub } from '../../watch/hub.ts';
+import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
+import { withStrategy } from '../../write/rules.ts';
+import { HeldBytes } from '../../write/admission/held-bytes.ts';
+import { writeRates } from '../../write/admission/writer.ts';
+import { Writers } from '../../write/admission/writers.ts';
+import type { Stores } from './stores.ts';
+
+/** The parts that everything between the stores and the edge is composed of. */
+export type Core = Stores & {
+  readonly config: Config;
+  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+  /** The log lines of one plugin. */
+  readonly loggerOf: (plugin: string) => PluginLogger;
+  /** This process among the nodes of its log: drawn at each start. */
+  readonly node: string;
+  readonly memory: RequestMemory;
+  readonly execute: Execute;
+  /** The same for writes that this node must make: it retries while the log does not answer. */
+  readonly patiently: Execute;
+  readonly hub: WatchHub;
+  readonly leadership: Elector;
+  /** Over the reconcilers of the platform and of plugins. */
+  readonly bound: ReconcileBound;
+};
+
+export type CoreOptions = {
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Aborted when this node stops. */
+  readonly signal: AbortSignal;
+  /** What watches and streams may leave unread. */
+  readonly streamBounds?: OutboxBounds;
+};
+
+/** The write door, the election of a leader, and the watch hub. */
+export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
+  const {
+    eventLog,
+    models,
+    disk,
+    accessTables: { permissions, rules, secrets },
+  } = stores;
+  const domain = config.platformDomain;
+  const writers = new Writers({
+    clock,
+    rates: writeRates(config.writesPerUser, config.writeBytesPerUser),
+    isSuperAdministrator: (subject) => permissions.rightsOf(subject).isSuperAdministrator,
+  });
+  const held = new HeldBytes();
+  const execute = createWriteDoor({
+    writers,
+    held,
+    log: eventLog,
+    reader: models,
+    declarations: models.declarations,
+    clock,
+    domain,
+    uuid: randomUUID,
+    suffix: drawSuffix,
+    lastEventTime: () => models.lastTime(),
+    agreement: stores.agreement,
+    rules: withStrategy(rules, pluginKeyOf(domain), pluginStrategy),
+    secrets,
+    disk,
+  });
+  const node = randomUUID();
+  const onLeaseError = (error: unknown): void => {
+    log.error({ err: error }, 'this node cannot become the leader: cannot read the lease');
+  };
+  const onWatchError = (error: unknown): void => {
+    log.error({ err: error }, 'a watch failed');
+  };
+  return {
+    ...stores,
+    config,
+    node,
+    execute,
+    edge: { domain, clock, log: loggerOf(log) },
+    loggerOf: (plugin) => loggerOf(log.child({ plugin })),
+    memory: new RequestMemory({ held, writers }),
+    patiently: patient(execute, { clock, signal }),
+    hub: new WatchHub({
+      feed: models,
+      reader: models,
+      log: eventLog,
+      clock,
+      outboxes: new Outboxes(clock, streamBounds),
+      report: onWatchError,
+    }),
+    leadership: stores.isAlone
+      ? alwaysLeading
+      : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: onLeaseError }),
+    bound: new ReconcileBound(clock),
+  };
+}

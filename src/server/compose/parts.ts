@@ -1,0 +1,104 @@
+import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
+import { LogFollower } from '../follow-log.ts';
+import { Suspects } from '../../plugin/lifecycle/error-attribution.ts';
+import { Readiness } from '../readiness.ts';
+import { composeAccess, type Access } from './compose-access.ts';
+import { composeDeclarer } from './compose-declarer.ts';
+import { composeLevels, type NodeLevels } from './compose-levels.ts';
+import { composePlugins, type Plugins } from './compose-plugins.ts';
+import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
+import type { Core } from './core.ts';
+import type { Startup } from '../startup.ts';
+
+/** Composed before anything is served, and stopped after everything is. */
+export type Parts = {
+  readonly levels: NodeLevels;
+  readonly declarer: Declarer;
+  readonly access: Access;
+  readonly plugins: Plugins;
+  readonly readiness: Readiness;
+  readonly follower: LogFollower;
+  readonly reconcilers: Reconcilers;
+};
+
+export type PartsOptions = {
+  readonly suspects?: Suspects;
+  readonly bundledPlugins?: readonly string[];
+  readonly onFatal: (error: Error) => void;
+};
+
+export async function composeParts(core: Core, options: PartsOptions, startup: Startup): Promise<Parts> {
+  const { edge, leadership, agreement, eventLog } = core;
+  const levels = await startup.phase(
+    'compose the level',
+    () => composeLevels(core),
+    async (all) => all.stop(),
+  );
+  const declarer = await startup.phase(
+    'compose declarations',
+    () => composeDeclarer(core),
+    (one) => {
+      one.stop();
+    },
+  );
+  const readiness = new Readiness(eventLog, agreement);
+  // Stopped behind everything that writes: requests in flight end only once their events are folded.
+  const follower = await startup.phase(
+    'compose the fold',
+    () =>
+      new LogFollower({
+        ...core,
+        log: eventLog,
+        clock: edge.clock,
+        logger: edge.log,
+        readiness,
+        onFatal: options.onFatal,
+      }),
+    async (one) => one.stop(),
+  );
+  const reconcilers = await startup.phase(
+    'compose reconcilers',
+    () => composeReconcilers(core),
+    async (all) => all.stop(),
+  );
+  const guarded = composeGuarded(core, declarer, options);
+  await startup.phase(
+    'compose access control',
+    () => guarded.access,
+    async (access) => access.stop(),
+  );
+  await startup.phase(
+    'compose plugins',
+    () => guarded.plugins,
+    async (plugins) => {
+      await leadership.stop();
+      await plugins.host.stop();
+      await plugins.reconcilers.stop();
+    },
+  );
+  return { ...guarded, levels, declarer, readiness, follower, reconcilers };
+}
+
+/** Access control names the plugin behind a path, and plugins are given what access control allows: each knows the other. */
+function composeGuarded(
+  core: Core,
+  declarer: Declarer,
+  { suspects = new Suspects(), bundledPlugins }: PartsOptions,
+): Pick<Parts, 'access' | 'plugins'> {
+  const access: Access = composeAccess({
+    ...core,
+    routePluginOf: (segments) => plugins.pluginRoutes.pluginOf(segments),
+    idleOf: (plugin) => plugins.host.idleOf(plugin),
+    recheckStreams: (allows) => {
+      plugins.pluginRoutes.recheck(allows);
+    },
+  });
+  const plugins: Plugins = composePlugins({
+    ...core,
+    declarer,
+    suspects,
+    bundledPlugins,
+    authorize: access.authorizeStanding,
+  });
+  return { access, plugins };
+}

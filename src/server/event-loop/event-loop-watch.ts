@@ -1,0 +1,94 @@
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+
+import type { Clock, Timer } from '../../base/clock.ts';
+import { eventLoopBeatMs, eventLoopHeldMs } from './event-loop-limits.ts';
+import { beatCell, cellCount, eventLoopWorkerUrl, isFound, watchedMsCell, type WatcherStart } from './event-loop-worker.ts';
+import type { Suspect } from '../../plugin/lifecycle/error-attribution.ts';
+
+export type EventLoopWatchOptions = { readonly log: Logger; readonly clock: Clock; /** Where the log's lines go. */ readonly fd: number };
+
+/**
+ * Sees that the event loop is held, and names the plugin that holds it: while it is held in lines of the watcher's own,
+ * and once it is free again in one that says how long it was. What stops the whole process is nobody's.
+ */
+export class EventLoopWatch {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #cells = new Int32Array(new SharedArrayBuffer(cellCount * Int32Array.BYTES_PER_ELEMENT));
+  readonly #port: MessagePort;
+  readonly #worker: Worker;
+  #timer: Timer | undefined;
+  #beatAt: number;
+  #watchedMs = 0;
+  /** How often each plugin held it; the platform itself is ''. */
+  readonly #held = new Map<string, number>();
+  #delays: IntervalHistogram | undefined;
+
+  constructor({ log, clock, fd }: EventLoopWatchOptions) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#beatAt = clock.monotonic();
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const workerData: WatcherStart = { port: port2, cells: this.#cells, level: log.levelVal, fd };
+    this.#worker = new Worker(new URL(eventLoopWorkerUrl), { workerData, transferList: [port2], execArgv: [], name: 'event loop watch' });
+    this.#worker.unref();
+    this.#worker.on('error', (error) => { log.warn({ err: error }, 'the event loop watchdog has stopped'); });
+    this.#beat();
+  }
+
+  /** Whose code runs, and where it lies. */
+  know(suspects: readonly Suspect[]): void {
+    this.#port.postMessage(suspects);
+  }
+
+  /** How often it was held, by plugin; '' is the platform itself. */
+  held(): ReadonlyMap<string, number> {
+    return this.#held;
+  }
+
+  /** How late timers were since this was last asked, in seconds, by quantile. Measured from the first time on that it is asked. */
+  lag(): ReadonlyMap<string, number> {
+    const delays = this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs });
+    delays.enable();
+    const quantiles = delays.count === 0 ? [] : [['0.5', delays.percentile(50)], ['0.99', delays.percentile(99)], ['1', delays.max]] as const;
+    const lags = new Map(quantiles.map(([quantile, nanoseconds]) => [quantile, Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1e3)]));
+    delays.reset();
+    return lags;
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#delays?.disable();
+    this.#port.close();
+    await this.#worker.terminate();
+  }
+
+  #beat(): void {
+    const now = this.#clock.monotonic();
+    const lateMs = now - this.#beatAt - eventLoopBeatMs;
+    const watchedMs = Atomics.load(this.#cells, watchedMsCell);
+    // Not what passed while the watcher was stopped as well, or was not there yet.
+    const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
+    if (heldMs >= eventLoopHeldMs) this.#tell(Math.round(heldMs));
+    this.#beatAt = now;
+    this.#watchedMs = watchedMs;
+    Atomics.add(this.#cells, beatCell, 1);
+    this.#timer = this.#clock.after(eventLoopBeatMs, () => { this.#beat(); });
+  }
+
+  #tell(heldMs: number): void {
+    const beat = Atomics.load(this.#cells, beatCell);
+    let plugin: string | undefined;
+    for (let received = receiveMessageOnPort(this.#port); received !== undefined; received = receiveMessageOnPort(this.#port)) {
+      const found: unknown = received.message;
+      if (isFound(found) && found.beat === beat) plugin ??= found.plugin;
+    }
+    this.#held.set(plugin ?? '', (this.#held.get(plugin ?? '') ?? 0) + 1);
+    this.#log.warn({ ...(plugin === undefined ? {} : { plugin }), heldMs }, plugin === undefined ? 'the event loop was blocked' : 'a plugin blocked the event loop');
+  }
+}
+
+const lagResolutionMs = 20;

@@ -1,0 +1,155 @@
+import { writeSync } from 'node:fs';
+import type * as Inspector from 'node:inspector';
+import { hostname } from 'node:os';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+
+import { systemClock } from '../../base/clock.ts';
+import { eventLoopBeatMs, eventLoopHeldMs, eventLoopToldAgainFactor, eventLoopToldAgainMsMax, eventLoopWatcherLateMs } from './event-loop-limits.ts';
+import { ownerOf, type Suspect } from '../../plugin/lifecycle/error-attribution.ts';
+
+/**
+ * The watcher of the event loop, in a thread of its own: what the loop cannot tell while it is held is told from here. Only
+ * once the loop is late is the inspector asked where it stands, so that as long as nothing is late nothing is paid.
+ */
+export type WatcherStart = {
+  readonly port: MessagePort;
+  /** Written by the loop and read here, and the other way round. */
+  readonly cells: Int32Array;
+  /** The least that is written. */
+  readonly level: number;
+  readonly fd: number;
+};
+export const cellCount = 2;
+/** How often the loop has turned. */
+export const beatCell = 0;
+/** Milliseconds watched, wrapping around: those in which the whole process was stopped are not among them. */
+export const watchedMsCell = 1;
+
+/** Found while the loop stood at this beat. */
+export type Found = { readonly beat: number; readonly plugin: string | undefined };
+
+export function isFound(message: unknown): message is Found {
+  return typeof message === 'object' && message !== null && 'beat' in message && 'plugin' in message;
+}
+
+export const eventLoopWorkerUrl: string = import.meta.url;
+
+const warnLevel = 40;
+type Frame = { readonly functionName: string; readonly url: string; readonly line: number; readonly column: number };
+
+class Watcher {
+  readonly #start: WatcherStart;
+  readonly #inspector: typeof Inspector | undefined;
+  #suspects: readonly Suspect[] = [];
+  #beat = 0;
+  /** Since that beat, without what passed while this thread was stopped as well. */
+  #stoodMs = 0;
+  #tellAtMs = eventLoopHeldMs;
+  #tickedAt = systemClock.monotonic();
+  /** Open while the inspector is asked. */
+  #session: Inspector.Session | undefined;
+
+  constructor(start: WatcherStart, inspector: typeof Inspector | undefined) {
+    this.#start = start;
+    this.#inspector = inspector;
+    start.port.on('message', (suspects: readonly Suspect[]) => { this.#suspects = suspects; });
+  }
+
+  tick(): void {
+    const { cells } = this.#start;
+    const now = systemClock.monotonic();
+    const passedMs = now - this.#tickedAt;
+    this.#tickedAt = now;
+    const isAwake = passedMs <= eventLoopBeatMs + eventLoopWatcherLateMs;
+    if (isAwake) Atomics.add(cells, watchedMsCell, Math.round(passedMs));
+    const beat = Atomics.load(cells, beatCell);
+    if (beat === this.#beat) {
+      this.#stoodMs += isAwake ? passedMs : 0;
+    } else {
+      this.#beat = beat;
+      this.#stoodMs = 0;
+      this.#tellAtMs = eventLoopHeldMs;
+      this.#hangUp();
+    }
+    // A beat is late by what passed since it was due.
+    if (beat > 0 && this.#stoodMs - eventLoopBeatMs >= this.#tellAtMs && this.#session === undefined) this.#ask();
+    systemClock.after(eventLoopBeatMs, () => { this.tick(); });
+  }
+
+  #ask(): void {
+    if (this.#inspector === undefined) {
+      this.#tell(undefined);
+      return;
+    }
+    const session = new this.#inspector.Session();
+    this.#session = session;
+    let isAsked = false;
+    const urls = new Map<string, string>();
+    session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => { urls.set(scriptId, url); });
+    session.on('Debugger.paused', ({ params: { callFrames } }) => {
+      // Paused before it was asked to: it stands in somebody's debugger, and going on is theirs to say.
+      if (isAsked) session.post('Debugger.resume');
+      if (session !== this.#session) return;
+      const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
+      const frames = callFrames.map(({ functionName, location: { scriptId, lineNumber, columnNumber = 0 } }) => ({ functionName, url: urls.get(scriptId) ?? '', line: lineNumber + 1, column: columnNumber + 1 }));
+      if (isHeld) this.#tell(isAsked ? frames : []);
+      this.#hangUp();
+    });
+    try {
+      session.connectToMainThread();
+      // Both at once: a call into native code may end before an answer to the first could be answered.
+      session.post('Debugger.enable', () => { isAsked = true; });
+      session.post('Debugger.pause');
+    } catch {
+      this.#tell(undefined);
+    }
+  }
+
+  /** A pause that was asked for and has not come is taken back by it. */
+  #hangUp(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    session?.disconnect();
+  }
+
+  /** `frames`, the innermost first; undefined when they could not be asked for. */
+  #tell(frames: readonly Frame[] | undefined): void {
+    const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
+    const { frame = frames?.[0], suspect } = owned.find((each) => each.suspect !== undefined) ?? {};
+    const found: Found = { beat: this.#beat, plugin: suspect?.name };
+    this.#start.port.postMessage(found);
+    this.#tellAtMs = Math.min(this.#tellAtMs * eventLoopToldAgainFactor, this.#tellAtMs + eventLoopToldAgainMsMax);
+    this.#write({
+      ...(suspect === undefined ? {} : { plugin: suspect.name }),
+      heldMs: Math.round(this.#stoodMs - eventLoopBeatMs),
+      ...(frame === undefined ? {} : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),
+    }, suspect === undefined ? 'the event loop is blocked: nothing else runs' : 'a plugin blocks the event loop: nothing else runs');
+  }
+
+  /** Straight to the file: every other way leads through the thread that is held. */
+  #write(members: Readonly<Record<string, unknown>>, msg: string): void {
+    const { level, fd } = this.#start;
+    if (level > warnLevel) return;
+    const time = new Date(systemClock.now()).toISOString();
+    try {
+      writeSync(fd, `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`);
+    } catch {
+      // Nobody reads it, or not now.
+    }
+  }
+}
+
+/** A plugin's within its folder. */
+function placeOf({ url, line, column }: Frame, suspect: Suspect | undefined): string {
+  // Modules of plugins carry the files they were read from as a query.
+  const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
+  const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;
+  return `${inner}:${String(line)}:${String(column)}`;
+}
+
+/** A runtime may be built without it: then it is only told how long. */
+async function inspectorIfAny(): Promise<typeof Inspector | undefined> {
+  return import('node:inspector').catch(() => undefined);
+}
+
+if (parentPort !== null) new Watcher(workerData as WatcherStart, await inspectorIfAny()).tick();

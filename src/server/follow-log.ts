@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+import { assertReadable } from '../../projections/level.ts';
+import type { ObjectModels } from '../../projections/object-models.ts';
+import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../../projections/runner.ts';
+import { delay, type Clock } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import { StartError } from '../base/start-error.ts';
+import { clockAlarmMs, logRetryMsMax, logRetryMsMin, progressToldMs } from '../limits/log.ts';
+import { UnsuitableLogError, type FoundedLog } from '../log/founded-log.ts';
+import { LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from '../log/log.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
+import type { Readiness } from './readiness.ts';
+import type { ClockAgreement } from '../write/clock-agreement.ts';
+
+export type FollowLogOptions = {
+  readonly config: Config;
+  readonly log: FoundedLog;
+  readonly models: ObjectModels;
+  readonly clock: Clock;
+  readonly logger: PluginLogger;
+  readonly readiness: Readiness;
+  readonly agreement: ClockAgreement;
+  /** Neither the log nor the read models can be gone on with. */
+  readonly onFatal: (error: Error) => void;
+};
+
+/**
+ * Learns which log it is, then folds it: what there is, and from then on each event as it becomes durable. A log that does
+ * not answer is asked again for as long as it takes.
+ */
+export class LogFollower {
+  readonly #options: FollowLogOptions;
+  readonly #stop = new AbortController();
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: FollowLogOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the read models hold what the log held; rejects with `StartError` where only the operator can help. */
+  async start(): Promise<void> {
+    const { config, log, models, clock, logger, readiness } = this.#options;
+    const { signal } = this.#stop;
+    await this.#patiently(async () => log.found({ domain: config.platformDomain, now: clock.now(), uuid: randomUUID }));
+    let toldAt = clock.monotonic();
+    const onProgress = ({ percent, folded }: Progress): void => {
+      readiness.waitFor('read models', `read models are catching up: ${String(percent)} %`);
+      if (clock.monotonic() - toldAt < progressToldMs) return;
+      toldAt = clock.monotonic();
+      logger.info('read models are catching up', { percent, folded });
+    };
+    await this.#patiently(async () => {
+      assertReadable(models.level.level());
+      await verifyCheckpoint(log, models);
+    });
+    await this.#patiently(async () => catchUp(log, models, { signal, onProgress }));
+    signal.throwIfAborted();
+    this.#watchClock();
+    this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
+      // A log that failed tells it itself, once it knows why.
+      if (!signal.aborted && !(error instanceof LogFailedError)) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
+    });
+  }
+
+  /** `start()` rejects with `reason` when it has not resolved yet. */
+  async stop(reason?: unknown): Promise<void> {
+    this.#stop.abort(reason);
+    await this.#following;
+  }
+
+  /** An event that a wrong clock stamped is not followed by later ones, but the clock is to be set right (consistency protocol, 8). */
+  #watchClock(): void {
+    const { models, clock, logger, agreement } = this.#options;
+    let toldAt = -Infinity;
+    models.subscribe(() => {
+      const [stray, problem] = [models.strayTime(), agreement.problem()];
+      if ((stray === undefined && problem === undefined) || clock.monotonic() - toldAt < clockAlarmMs) return;
+      toldAt = clock.monotonic();
+      if (problem !== undefined) logger.error(problem);
+      if (stray === undefined) return;
+      const aheadSeconds = Math.round((stray - agreement.reference()) / 1_000);
+      logger.warn('an event has a timestamp in the future: the clock of this node or of another node is wrong', { aheadSeconds });
+    });
+  }
+
+  /** Until it succeeds, or fails for a reason that asking again does not change. */
+  async #patiently(attempt: () => Promise<unknown>): Promise<void> {
+    const { log, models, clock, logger, readiness } = this.#options;
+    const { signal } = this.#stop;
+    let told: string | undefined;
+    for (let waitMs = logRetryMsMin, folded = models.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+      try {
+        await attempt();
+        readiness.done('log');
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isFinal(error)) throw operatorError(error, this.#options.config);
+        const reason = reasonOf(log, error);
+        readiness.waitFor('log', reason);
+        if (told !== reason) logger.warn('the event log does not answer; retrying until it does', { reason });
+        told = reason;
+      }
+      if (models.folded() > folded) waitMs = logRetryMsMin;
+      folded = models.folded();
+      await delay(clock, waitMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function reasonOf(log: FoundedLog, error: unknown): string {
+  const state = log.state();
+  if (!state.reachable) return state.reason;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The log is not the one that was followed. */
+const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
+const finalErrors = [...exchangeErrors, FoldError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError];
+
+function isFinal(error: unknown): boolean {
+  return finalErrors.some((kind) => error instanceof kind);
+}
+
+/** The same for whoever runs the server, where they can do something about it: what it is, and what to look at. */
+function operatorError(error: unknown, { dataDir }: Config): unknown {
+  const cause = error instanceof FoldError ? error.cause : error;
+  const advice = adviceOn(cause, join(dataDir, 'read-models'));
+  return cause instanceof Error && advice !== undefined ? new StartError(`${cause.message}${advice}`, { exitCode: cause instanceof LogCorruptError && !(cause instanceof NewerEventError) ? 1 : 2, cause }) : cause;
+}
+
+function adviceOn(error: unknown, tablesDir: string): string | undefined {
+  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and what that user may read and write';
+  if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
+  if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later one';
+  if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
+  return error instanceof UnsuitableLogError ? '' : undefined;
+}
+
+/** A new epoch first: read models that are removed say nothing of a restore any more, and clients would miss changes. */
+function afterExchange(tablesDir: string): string {
+  return `after a restore stop all nodes and run ledgerplane log new-epoch; if another log is there on purpose, remove ${tablesDir}: the read models are rebuilt from the log`;
+}

@@ -1,0 +1,212 @@
+import type { Logger } from 'pino';
+
+import type { Measured } from '../../reconcilers/bound.ts';
+import type { Passwords } from '../auth/passwords/password.ts';
+import { awaitPlugins } from './await-plugins.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import type { LogFollower } from './follow-log.ts';
+import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import type { EventLoopSource } from '../http/metrics.ts';
+import { createSenderOf } from '../http/client/sender.ts';
+import { createWatchEndpoints } from '../http/watch/watch-endpoints.ts';
+import { shutdownMs } from '../limits/requests.ts';
+import { listen } from './listen.ts';
+import type { OpenedLog, OpenLog } from './open-log.ts';
+import { platformVersion } from './platform-version.ts';
+import { loggerOf } from './plugin-logger.ts';
+import type { Suspects } from '../plugin/lifecycle/error-attribution.ts';
+import type { Access } from './compose/compose-access.ts';
+import { composeMetrics } from './compose/compose-metrics.ts';
+import { applyRoles } from './compose/compose-roles.ts';
+import { composeCore, type Core } from './compose/core.ts';
+import { composeParts, type Parts } from './compose/parts.ts';
+import { Startup } from './startup.ts';
+import { openStores } from './compose/stores.ts';
+import type { OutboxBounds } from '../watch/outbox.ts';
+
+export type RunningServer = {
+  readonly url: string;
+  /** What it serves from, the events folded, and the types served once it was ready. */
+  readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
+  /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
+  readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
+  /** What keeps objects as they want to be: the platform's reconcilers and those of plugins. */
+  readonly reconcilers: () => readonly Measured[];
+  /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
+  close(): Promise<void>;
+};
+
+export type ServerOptions = {
+  readonly log: Logger;
+  readonly clock?: Clock;
+  /** The log or the read models failed: this process must end. */
+  readonly onFatal?: (error: Error) => void;
+  /** Aborted: a start that still waits for something gives up, and closes what it has opened. */
+  readonly signal?: AbortSignal;
+  /** It listens: probes are answered from now on, the platform once the read models have caught up, each plugin once it has started. */
+  readonly onListening?: (url: string) => void;
+  readonly openLog?: OpenLog;
+  readonly passwords?: Passwords;
+  /** Instead of the plugins that come with the platform. */
+  readonly bundledPlugins?: readonly string[];
+  /** Told of every plugin before its code runs: what tells a stray error of a plugin's from the platform's own. */
+  readonly suspects?: Suspects;
+  /** Of the process, where somebody watches it. */
+  readonly eventLoop?: EventLoopSource;
+  /** What watches and streams may leave unread. */
+  readonly streamBounds?: OutboxBounds;
+};
+
+/**
+ * Starts a server, the one composition root. Resolves once it is ready: the read models have caught up, and each plugin has
+ * started, failed, or had its time. Rejects with `StartError` where only the operator can help.
+ */
+export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
+  const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
+  try {
+    return await start(config, options, startup);
+  } catch (error) {
+    await startup.undo();
+    throw error;
+  }
+}
+
+async function start(config: Config, options: ServerOptions, startup: Startup): Promise<RunningServer> {
+  const { log, clock = systemClock, onFatal = endProcess(log) } = options;
+  const stopping = new AbortController();
+  const stores = await openStores(config, { ...options, clock, onFatal }, startup);
+  const core = composeCore(config, stores, { ...options, clock, signal: stopping.signal });
+  const parts = await composeParts(core, { ...options, onFatal }, startup);
+  const { http, url } = await openEdge(core, parts, { ...options, stopping }, startup);
+  options.onListening?.(url);
+  // Beside the fold: rows of types that are not there yet get their index entries when their indexes are built.
+  void parts.plugins.host.loadTypes();
+  await openPlatform(core, parts, options, startup);
+  await openPlugins(core, parts, options, startup);
+  const types = core.registry.all().filter(({ serving }) => serving).length;
+  return {
+    url,
+    ready: { log: core.logName, events: core.models.folded(), types },
+    routes: () => http.routes(),
+    reconcilers: () => core.bound.controllers(),
+    close: async () => startup.undo(),
+  };
+}
+
+/** Listens: probes are answered from now on. */
+async function openEdge(
+  core: Core,
+  { access, plugins: { pluginRoutes, installs }, readiness }: Parts,
+  { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
+  startup: Startup,
+): Promise<{ readonly http: HttpServer; readonly url: string }> {
+  const { config, edge, models, hub } = core;
+  const http = createHttpServer({
+    ...core,
+    ...edge,
+    allowedHosts: config.allowedHosts,
+    reader: models,
+    feed: models,
+    pluginRoutes,
+    version: platformVersion,
+    readiness: () => readiness.reasons(),
+    metrics: composeMetrics(core, { readiness, eventLoop, pluginRoutes }),
+    senderOf: createSenderOf(config.trustedProxies),
+    refusals: access.refusals,
+    authenticate: (shown) => access.authenticator.authenticate(shown),
+    authorize: access.authorize,
+    platformRoutes: [...access.routes, ...installs.routes],
+    watch: createWatchEndpoints({ ...edge, hub }),
+  });
+  const url = await startup.phase(
+    'listen',
+    async () => listen(http.server, config, edge),
+    async () => {
+      stopping.abort();
+      hub.closeAll();
+      pluginRoutes.closeStreams();
+      await http.close(shutdownMs / 2);
+    },
+  );
+  return { http, url };
+}
+
+/** Folds the log, then serves the platform's own types. */
+async function openPlatform(
+  core: Core,
+  { levels, declarer, access, readiness, follower, reconcilers }: Parts,
+  { signal }: ServerOptions,
+  startup: Startup,
+): Promise<void> {
+  const { registry, models, leadership } = core;
+  await startup.phase('fold the log', async () => startUnless(signal, follower));
+  const types = registry
+    .all()
+    .map(({ type }) => type)
+    .filter(({ plugin }) => plugin === 'platform');
+  await startup.phase('build indexes of the platform', async () => {
+    for (const type of types) await models.buildIndexes(type);
+  });
+  await startup.phase('raise the level', async () => levels.open());
+  await startup.phase('declare types of the platform', async () => declarer.declare(types));
+  for (const { key } of types) registry.serve(key);
+  // Until the tables are loaded, requests are answered 503 and not 403.
+  await startup.phase('load permissions', async () => access.open());
+  reconcilers.open();
+  leadership.start();
+  readiness.done('read models');
+  await startup.phase('apply roles', async () => applyRoles(core, declarer));
+}
+
+/** Starts the plugins; meanwhile the first start makes its super administrator. */
+async function openPlugins(
+  { edge }: Core,
+  { access, plugins: { host, installs }, readiness }: Parts,
+  { log, signal }: ServerOptions,
+  startup: Startup,
+): Promise<void> {
+  const { settled } = administer(access, log);
+  await startup.phase('start plugins', async () => awaitPlugins({ ...edge, host, readiness, signal }));
+  await startup.phase('open installs', async () => installs.open());
+  await startup.phase('create the super administrator', async () => settled);
+  readiness.done('plugins');
+}
+
+/** Only this may take for ever: what comes after it is soon done, and is then closed in order. */
+async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
+  signal?.throwIfAborted();
+  const giveUp = (): void => {
+    void follower.stop(signal?.reason);
+  };
+  signal?.addEventListener('abort', giveUp);
+  await follower.start();
+  signal?.removeEventListener('abort', giveUp);
+}
+
+/**
+ * Makes the super administrator at the first start: ready only once they are. Later starts only compare ADMIN_PASSWORD with
+ * what is stored, which takes a tenth of a second of another core and holds up nothing.
+ */
+function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
+  const isFirstStart = !access.isAdministered();
+  const told = access.administer().then(({ notices }) => {
+    for (const notice of notices) log.warn(notice);
+  });
+  if (isFirstStart) {
+    // Awaited once the plugins have started: until then a failure must not count as one that nobody handles.
+    told.catch(() => undefined);
+    return { settled: told };
+  }
+  told.catch((error: unknown) => {
+    log.error({ err: error }, 'could not compare ADMIN_PASSWORD');
+  });
+  return { settled: Promise.resolve() };
+}
+
+function endProcess(log: Logger): (error: Error) => void {
+  return (error) => {
+    log.fatal({ err: error }, 'the log or the read models failed');
+    process.exit(1);
+  };
+}

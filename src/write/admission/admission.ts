@@ -1,0 +1,149 @@
+import type { Clock } from '../../base/clock.ts';
+import type { WriteContext, WriteOutcome } from '../../command/command.ts';
+import { eventCopiesHeld, ownWriteBytesPerUser, ownWritesPerUser, writesInFlightMax } from '../../limits/writes.ts';
+import type { ProposedEvent } from '../../log/log.ts';
+import type { HeldBytes } from './held-bytes.ts';
+import { tooMany, type Refusal } from '../refusals.ts';
+import { Allowance, writeRates, type Writer } from './writer.ts';
+import type { Writers } from './writers.ts';
+
+export type AdmissionDependencies = {
+  readonly clock: Clock;
+  readonly writers: Pick<Writers, 'of'>;
+  readonly held: HeldBytes;
+};
+
+const ownRates = writeRates(ownWritesPerUser, ownWriteBytesPerUser);
+
+/** Who may write now: how fast, how many at once, and with how much of the memory. */
+export class Admission {
+  readonly #dependencies: AdmissionDependencies;
+  /** Writes in flight: of super administrators and the platform, and of all others. */
+  #trusted = 0;
+  #others = 0;
+
+  constructor(dependencies: AdmissionDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  enter(context: WriteContext): Admitted | Refusal {
+    const { clock, writers, held } = this.#dependencies;
+    const writer = writers.of(context.chargedTo ?? context.subject, context.cause.address);
+    const refused = this.#refusePlace(writer) ?? refuseWrite(writer, context, clock);
+    if (refused !== undefined) return refused;
+    writer.writesInFlight += 1;
+    if (writer.kind === 'trusted') this.#trusted += 1;
+    else this.#others += 1;
+    return new Admitted(writer, context, { clock, held });
+  }
+
+  leave(write: Admitted, outcome: WriteOutcome | undefined): void {
+    write.end(outcome);
+    const { writer } = write;
+    writer.writesInFlight -= 1;
+    if (writer.kind === 'trusted') this.#trusted -= 1;
+    else this.#others -= 1;
+  }
+
+  /** Of those that share places nobody has more than are left, so that whoever comes later still finds one. */
+  #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
+    const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
+    if (left > 0 && (kind === 'trusted' || writesInFlight < left)) return undefined;
+    return tooMany('too many writes are queued for the log');
+  }
+}
+
+/** One write in flight: what it takes of its writer's limits. */
+export class Admitted {
+  readonly writer: Writer;
+  readonly #context: WriteContext;
+  readonly #clock: Clock;
+  readonly #held: HeldBytes;
+  #bytesHeld = 0;
+  #bytesCharged = 0;
+
+  constructor(writer: Writer, context: WriteContext, { clock, held }: Pick<AdmissionDependencies, 'clock' | 'held'>) {
+    this.writer = writer;
+    this.#context = context;
+    this.#clock = clock;
+    this.#held = held;
+  }
+
+  /** Holds `bytes` of memory until the write ends, instead of what it held before. */
+  hold(bytes: number): Refusal | undefined {
+    this.#held.release(this.writer, this.#bytesHeld);
+    const isHeld = this.#held.hold(this.writer, bytes);
+    this.#bytesHeld = isHeld ? bytes : 0;
+    return isHeld ? undefined : tooMany('too many bytes of writes are queued for the log');
+  }
+
+  /** Room for the object's events, and, if they are to be appended, their bytes of what may still be added to the log. */
+  takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
+    const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
+    const full = this.hold(eventCopiesHeld * dataBytes);
+    if (full !== undefined || this.#context.dryRun || isTooLarge) return full;
+    return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
+  }
+
+  /** A write that was decided anew pays what has been added. */
+  #chargeEvents(bytes: number): Refusal | undefined {
+    const added = Math.max(0, bytes - this.#bytesCharged);
+    const refused = this.charge(added);
+    if (refused === undefined) this.#bytesCharged += added;
+    return refused;
+  }
+
+  /** What is appended beside the object's event, and stays whatever becomes of it. */
+  charge(bytes: number): Refusal | undefined {
+    const { writer: { allowance, ownAllowance } } = this;
+    if (allowance === undefined) return undefined;
+    const own = this.#context.isOwn === true ? ownAllowance : undefined;
+    const now = this.#clock.monotonic();
+    if (this.#context.admitted === 'whole') {
+      this.owe(bytes);
+      return undefined;
+    }
+    const seconds = allowance.takeBytes(bytes, now);
+    if (seconds > 0) return tooFast(`${String(allowance.rates.bytes?.perSecond)} bytes of objects`, seconds);
+    const ownSeconds = own?.takeBytes(bytes, now) ?? 0;
+    if (ownSeconds === 0) return undefined;
+    allowance.giveBackBytes(bytes);
+    return tooFast(`${String(ownWriteBytesPerUser)} bytes of their own tokens and profile`, ownSeconds);
+  }
+
+  /** What is appended in any case: later writes wait for it to be paid. */
+  owe(bytes: number): void {
+    const { writer: { allowance, ownAllowance } } = this;
+    const now = this.#clock.monotonic();
+    allowance?.chargeBytes(bytes, now);
+    if (this.#context.isOwn === true) ownAllowance?.chargeBytes(bytes, now);
+  }
+
+  /** What is known not to stand in the log is not paid. An unknown outcome may still land. */
+  end(outcome: WriteOutcome | undefined): void {
+    this.#held.release(this.writer, this.#bytesHeld);
+    const isRefused = outcome !== undefined && (outcome.ok ? !outcome.appended : outcome.rejection.reason !== 'unavailable');
+    if (!isRefused || this.#bytesCharged === 0) return;
+    this.writer.allowance?.giveBackBytes(this.#bytesCharged);
+    if (this.#context.isOwn === true) this.writer.ownAllowance?.giveBackBytes(this.#bytesCharged);
+  }
+}
+
+/** Each request counts, dry runs and those that change nothing, too: they take no room in the log, but time. */
+function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
+  const { allowance } = writer;
+  if (allowance === undefined) return undefined;
+  const now = clock.monotonic();
+  if (isOwn === true) writer.ownAllowance ??= new Allowance(ownRates, now);
+  if (admitted !== undefined) return undefined;
+  const seconds = allowance.takeWrite(now);
+  if (seconds > 0) return tooFast(`${String(allowance.rates.writes?.perSecond)} writes`, seconds);
+  const ownSeconds = (isOwn === true ? writer.ownAllowance?.takeWrite(now) : undefined) ?? 0;
+  if (ownSeconds === 0) return undefined;
+  allowance.giveBackWrite();
+  return tooFast(`${String(ownWritesPerUser)} writes of their own tokens, sessions and profile`, ownSeconds);
+}
+
+function tooFast(what: string, seconds: number): Refusal {
+  return tooMany(`the limit for a user is ${what} a second, with bursts of ten times that: try again in ${String(seconds)} s`, seconds);
+}

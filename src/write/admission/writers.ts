@@ -1,0 +1,83 @@
+import type { Clock } from '../../base/clock.ts';
+import { networkOf } from '../../base/network-of.ts';
+import type { Subject } from '../../command/subject.ts';
+import { writersKnownMax, writersLookedAtMax } from '../../limits/writes.ts';
+import { Allowance, Writer, type WriteRates, type WriterKind } from './writer.ts';
+
+export type WritersDependencies = {
+  readonly clock: Clock;
+  readonly rates: WriteRates;
+  /** Whether a user may do everything. */
+  readonly isSuperAdministrator: (subject: Subject) => boolean;
+};
+
+/** By name or network. It is bounded: where it is full, an unused writer makes room, one that took nothing of late first. */
+class KnownWriters {
+  readonly #make: (now: number) => Writer;
+  readonly #writers = new Map<string, Writer>();
+
+  constructor(make: (now: number) => Writer) {
+    this.#make = make;
+  }
+
+  of(key: string, clock: Clock): Writer {
+    const known = this.#writers.get(key);
+    if (known !== undefined) return known;
+    const now = clock.monotonic();
+    if (this.#writers.size >= writersKnownMax) this.#makeRoom(now);
+    const writer = this.#make(now);
+    this.#writers.set(key, writer);
+    return writer;
+  }
+
+  /** Looks at a few only, those known longest first; the others go to the end. One with writes in flight always stays. */
+  #makeRoom(now: number): void {
+    let unused: string | undefined;
+    for (let looked = 0; looked < writersLookedAtMax; looked += 1) {
+      const [next] = this.#writers;
+      if (next === undefined) return;
+      const [key, writer] = next;
+      this.#writers.delete(key);
+      if (writer.isIdle(now)) return;
+      this.#writers.set(key, writer);
+      if (writer.isUnused()) unused ??= key;
+    }
+    if (unused !== undefined) this.#writers.delete(unused);
+  }
+}
+
+/** Who writes on this node, one entry for all credentials of a user. Each node knows its own only. */
+export class Writers {
+  readonly #dependencies: WritersDependencies;
+  readonly #users: KnownWriters;
+  readonly #networks: KnownWriters;
+  readonly #superAdministrators: KnownWriters;
+  readonly #plugins: KnownWriters;
+  readonly #platform = new Writer('trusted');
+
+  constructor(dependencies: WritersDependencies) {
+    this.#dependencies = dependencies;
+    const limited = (now: number): Writer => new Writer('limited', new Allowance(dependencies.rates, now));
+    const unlimited = (kind: WriterKind) => (): Writer => new Writer(kind);
+    this.#users = new KnownWriters(limited);
+    this.#networks = new KnownWriters(limited);
+    this.#superAdministrators = new KnownWriters(unlimited('trusted'));
+    this.#plugins = new KnownWriters(unlimited('plugin'));
+  }
+
+  /** Everybody writes as the platform does. */
+  static unlimited(clock: Clock): Writers {
+    return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
+  }
+
+  /** `address` tells visitors apart. */
+  of(subject: Subject, address: string | undefined): Writer {
+    const { clock, isSuperAdministrator } = this.#dependencies;
+    switch (subject.kind) {
+      case 'platform': return this.#platform;
+      case 'plugin': return this.#plugins.of(subject.name, clock);
+      case 'visitor': return this.#networks.of(networkOf(address ?? ''), clock);
+      case 'user': return (isSuperAdministrator(subject) ? this.#superAdministrators : this.#users).of(subject.name, clock);
+    }
+  }
+}

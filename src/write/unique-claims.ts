@@ -1,0 +1,227 @@
+import { delay, type Clock } from '../base/clock.ts';
+import { claimPendingWaitMs, writeAttemptsMax } from '../limits/writes.ts';
+import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../command/event.ts';
+import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from '../log/event-codec.ts';
+import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from '../log/log.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
+
+/**
+ * Rules over several streams without a transaction over them (consistency protocol, 1; model-checked there: nothing in here
+ * may be shortened). A claim stream's last event says whose append counts, and through which revision an attempt of that
+ * holder may still land. For a unique value it is held as long as the holder's last event says so; a guard is held by nothing
+ * but a pending append.
+ */
+
+export type Claim = {
+  /** The claim stream. */
+  readonly stream: StreamName;
+  /** The object stream that the claim is for, and what the append to it will expect. */
+  readonly me: StreamName;
+  readonly base: ExpectedRevision;
+  /** Whether a stream's last event says that it holds what is claimed. */
+  readonly holds: (head: RecordedEvent) => boolean;
+};
+
+/** A claim of this writer's that stands at `revision` of the claim stream. */
+export type Claimed = {
+  readonly outcome: 'claimed';
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+  /** No other attempt of this tenure can still land: the tenure began with this claim, or all others are of earlier revisions. */
+  readonly isSole: boolean;
+};
+
+export type ClaimResult =
+  | Claimed
+  | { readonly outcome: 'taken'; readonly holder: StreamName }
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+export type ClaimsDependencies = {
+  readonly log: Pick<EventLog, 'append' | 'readLast'>;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+};
+
+/** An expected revision as a number that orders: -1 is absent. */
+function ordinal(expected: ExpectedRevision): number {
+  return expected === 'absent' ? -1 : expected;
+}
+
+export function claimStream(type: TypeKey, value: HeldValue): StreamName {
+  return streamName(`claim:${type}/${value.index}/${value.hash}`);
+}
+
+/** Claims `value` for an append to `me` that expects `base`. Only after 'claimed' may that append be sent. */
+export async function claimValue(dependencies: ClaimsDependencies, { type, value, me, base }: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
+  return claim(dependencies, { stream: claimStream(type, value), me, base, holds: (head) => holds(head, value) });
+}
+
+/** Only after 'claimed' may an append to `me` be sent, and only one that expects `base`. */
+export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Promise<ClaimResult> {
+  const { stream, me } = wanted;
+  const base = ordinal(wanted.base);
+  const waited: Waited = { until: undefined };
+  for (let attempt = 0; attempt < writeAttemptsMax * 16; ) {
+    const last = await dependencies.log.readLast(stream);
+    const standing = last === undefined ? undefined : claimOf(last);
+    const next = await judge(dependencies, wanted, { standing, waited });
+    if (typeof next === 'object') return next;
+    // Waiting for a pending append is bounded by the clock, and must last until the fence.
+    if (next === 'wait') continue;
+    attempt += 1;
+    if (next === 'again') continue;
+    const event: ClaimEvent = { type: 'ValueClaimed', holder: me, through: throughOf(standing, me, base) };
+    const appended = await append(dependencies, stream, event, last?.revision ?? 'absent');
+    if (appended.ok) return { outcome: 'claimed', revision: appended.revision, position: appended.position, isSole: !isMine(standing, me) || standing.through < base };
+    if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
+  }
+  return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
+}
+
+/**
+ * Gives up a claim whose append was never sent, so that the next one need not wait for it and fence. Only a sole claim can be
+ * given up, and only while it is the last: otherwise another attempt of the same tenure may still land. What the event
+ * at `base` holds is never given up: the claim says whose it is.
+ */
+export async function giveUp(
+  dependencies: ClaimsDependencies, { stream, me, base }: Omit<Claim, 'holds'>, { revision, isSole }: Claimed,
+): Promise<void> {
+  if (isSole) await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
+}
+
+/** The highest expected revision of any attempt in this holder's tenure. */
+function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
+  return isMine(standing, me) ? Math.max(standing.through, base) : base;
+}
+
+function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is ClaimEvent {
+  return standing?.type === 'ValueClaimed' && standing.holder === me;
+}
+
+/** Whether somebody else holds the value now; appends nothing. */
+export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
+  const last = await log.readLast(claimStream(claimed.type, claimed.value));
+  const standing = last === undefined ? undefined : claimOf(last);
+  if (standing?.type !== 'ValueClaimed' || standing.holder === claimed.me) return undefined;
+  const holder = streamName(standing.holder);
+  const head = await log.readLast(holder);
+  return head !== undefined && holds(head, claimed.value) ? holder : undefined;
+}
+
+/** Whose claim of the value stands, whether or not they hold it. */
+export async function claimantOf(
+  log: Pick<EventLog, 'readLast'>, { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
+): Promise<StreamName | undefined> {
+  const last = await log.readLast(claimStream(type, value));
+  const standing = last === undefined ? undefined : claimOf(last);
+  return standing?.type === 'ValueClaimed' ? streamName(standing.holder) : undefined;
+}
+
+export type ClaimSettling =
+  /** Nobody claims the value any more, or its holder holds it. */
+  | { readonly outcome: 'settled' }
+  /** The holder's append may still land, or the read of the holder is older than the claim: `claim` is its revision. */
+  | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+/** `fenceOf`: the claim's revision at which its pending append was given its time. */
+type Settlement = { readonly stream: StreamName; readonly value: HeldValue; readonly fenceOf: StreamRevision | undefined };
+
+/**
+ * Releases a claim whose holder does not hold the value. Where the holder's append may still land, a fence takes its revision
+ * first. One step, after which it is looked at again.
+ */
+export async function settleClaim(dependencies: ClaimsDependencies, wanted: Settlement): Promise<ClaimSettling> {
+  const last = await dependencies.log.readLast(wanted.stream);
+  const standing = last === undefined ? undefined : claimOf(last);
+  if (last === undefined || standing?.type !== 'ValueClaimed') return { outcome: 'settled' };
+  const head = await dependencies.log.readLast(streamName(standing.holder));
+  if (head !== undefined && holds(head, wanted.value)) return { outcome: 'settled' };
+  return settleUnheld(dependencies, wanted, { claim: last.revision, standing, head });
+}
+
+type Unheld = { readonly claim: StreamRevision; readonly standing: ClaimEvent; readonly head: RecordedEvent | undefined };
+
+async function settleUnheld(dependencies: ClaimsDependencies, wanted: Settlement, { claim: revision, standing: { holder, through }, head }: Unheld): Promise<ClaimSettling> {
+  const reached = ordinal(head?.revision ?? 'absent');
+  const pending: ClaimSettling = { outcome: 'pending', claim: revision, isStale: reached < through };
+  if (reached > through) return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), { outcome: 'settled' });
+  if (reached < through || wanted.fenceOf !== revision) return pending;
+  return appended(await appendFence(dependencies, streamName(holder), head), pending);
+}
+
+/** Somebody else's append there is as good: what is looked at next is what they made of it. */
+function appended(outcome: AppendOutcome, then: ClaimSettling): ClaimSettling {
+  return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
+}
+
+/** What a claim stream is named after; undefined for one that is no claim's. */
+export function claimedValueOf(stream: string): { readonly type: string; readonly value: HeldValue } | undefined {
+  const [, type, index, hash] = /^claim:([^/]+)\/(.+)\/([0-9a-f]{64})$/u.exec(stream) ?? [];
+  return type === undefined || index === undefined || hash === undefined ? undefined : { type, value: { index, hash } };
+}
+
+type Waited = { until: number | undefined };
+type Judgement = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
+
+async function judge(dependencies: ClaimsDependencies, wanted: Claim, { standing, waited }: Judgement): Promise<'append' | 'wait' | 'again' | ClaimResult> {
+  if (standing?.type !== 'ValueClaimed' || standing.holder === wanted.me) return 'append';
+  const { log, clock } = dependencies;
+  const holder = streamName(standing.holder);
+  const head = await log.readLast(holder);
+  const revision = head?.revision ?? -1;
+  if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
+  if (revision > standing.through) return 'append';
+  if (revision === standing.through) return outwait(dependencies, { holder, head }, waited);
+  // Behind what the claim's writer saw: this read is stale, as a later one will show.
+  await delay(clock, 1);
+  return 'again';
+}
+
+/** The holder's append may still land: it is given its time, then a fence takes its revision. */
+async function outwait(dependencies: ClaimsDependencies, { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined }, waited: Waited): Promise<'wait' | 'again' | ClaimResult> {
+  const { clock } = dependencies;
+  waited.until ??= clock.monotonic() + claimPendingWaitMs;
+  if (clock.monotonic() < waited.until) {
+    await delay(clock, 5);
+    return 'wait';
+  }
+  waited.until = undefined;
+  const fenced = await appendFence(dependencies, holder, head);
+  return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
+}
+
+/** Repeats the whole object one revision on, or takes an absent name's first revision: the pending append cannot land any more. */
+function fenceOf(head: RecordedEvent | undefined): Event {
+  if (head === undefined) return { type: 'NameFenced', values: [] };
+  const { event } = decodeEvent(head);
+  if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return { type: 'NameFenced', values: [] };
+  const object: ResourceObject = { ...event.object, metadata: { ...event.object.metadata, version: head.revision + 1 } };
+  return { type: 'NameFenced', object, values: event.values };
+}
+
+function claimOf(recorded: RecordedEvent): ClaimEvent {
+  const { event } = decodeEvent(recorded);
+  if (event.type === 'ValueClaimed' || event.type === 'ValueReleased') return event;
+  throw new Error(`the claim stream ${recorded.stream} holds a ${event.type}`);
+}
+
+/** Whether the object's last event says that it holds the value. */
+function holds(head: RecordedEvent, value: HeldValue): boolean {
+  const { event } = decodeEvent(head);
+  return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
+}
+
+/** Its values are those of the event it repeats, decided by that one's declaration. */
+async function appendFence(dependencies: ClaimsDependencies, holder: StreamName, head: RecordedEvent | undefined): Promise<AppendOutcome> {
+  const { declared: _declared, ...metadata } = dependencies.metadata();
+  const before = head === undefined ? undefined : decodeMetadata(head).declared;
+  const fence = encodeEvent(dependencies.uuid(), fenceOf(head), before === undefined ? metadata : { ...metadata, declared: before });
+  return dependencies.log.append(holder, [fence], head?.revision ?? 'absent');
+}
+
+async function append(dependencies: ClaimsDependencies, stream: StreamName, event: Event, expected: ExpectedRevision): Promise<AppendOutcome> {
+  return dependencies.log.append(stream, [encodeEvent(dependencies.uuid(), event, dependencies.metadata())], expected);
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { open } from 'lmdb';
+import t, { type Test } from 'tap';
+
+import { StartError } from '../../src/base/start-error.ts';
+import { refuseDamagedFile } from '../../src/disk/store-file.ts';
+
+async function folder(t: Test): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-file-'));
+  t.teardown(async () => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A file as the library leaves it after `commits` commits. */
+async function storeFile(t: Test, commits: number): Promise<string> {
+  const path = join(await folder(t), 'data.mdb');
+  const store = open<string, number>({ path, noSubdir: true });
+  for (let commit = 0; commit < commits; commit += 1) await store.put(commit, 'x'.repeat(5_000));
+  await store.flushed;
+  await store.close();
+  return path;
+}
+
+const refused = (path: string): string | undefined => {
+  try {
+    refuseDamagedFile(path, 'restore it');
+    return undefined;
+  } catch (error) {
+    if (error instanceof StartError) return error.message;
+    throw error;
+  }
+};
+
+t.test('a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one', async (t) => {
+  for (const commits of [1, 2, 3, 10, 11, 64]) t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
+  const dir = await folder(t);
+  t.equal(refused(join(dir, 'none.mdb')), undefined);
+  await writeFile(join(dir, 'empty.mdb'), '');
+  t.equal(refused(join(dir, 'empty.mdb')), undefined);
+});
+
+t.test('a file cut short by a byte or a half is refused with what is missing', async (t) => {
+  const path = await storeFile(t, 20);
+  const { length } = await readFile(path);
+  for (const size of [length - 1, length >> 1, 8_192, 4_096]) {
+    await truncate(path, size);
+    t.match(refused(path), /is damaged: it has \d+ bytes and should have at least \d+; restore it/u, `${String(size)} of ${String(length)} bytes`);
+  }
+  await truncate(path, 100);
+  t.match(refused(path), /does not begin/u);
+});
+
+t.test('anything else is refused, and a folder in its place cannot be opened', async (t) => {
+  const dir = await folder(t);
+  await writeFile(join(dir, 'text'), 'no such file\n'.repeat(1_000));
+  t.match(refused(join(dir, 'text')), /does not begin as LMDB/u);
+  t.type(refused(dir), 'string');
+});

@@ -1,0 +1,195 @@
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+
+import { noHashCost, Passwords } from '../../../src/auth/passwords/password.ts';
+import { passwordHashesWaitingPerNetworkMax } from '../../../src/limits/access.ts';
+import { adminAuthorization, startTestServer, testPassword } from '../../support/server/start-server.ts';
+
+/** Hashes that wait for the test once it holds them, counted. */
+class HeldPasswords extends Passwords {
+  verified = 0;
+  readonly #ends = new Set<() => void>();
+  #isHeld = false;
+
+  constructor() {
+    super(noHashCost);
+  }
+
+  override async verify(password: string, stored: string | undefined): Promise<boolean> {
+    this.verified += 1;
+    if (this.#isHeld) await new Promise<void>((resolve) => { this.#ends.add(resolve); });
+    return super.verify(password, stored);
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const end of this.#ends) end();
+  }
+
+  /** Resolves once so many wait. */
+  async waiting(count: number): Promise<void> {
+    while (this.turns.waiting !== count) await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}
+
+type LogIn = { readonly username: string; readonly password: string };
+
+async function given(t: Test) {
+  const passwords = new HeldPasswords();
+  const server = await startTestServer({ passwords });
+  t.teardown(async () => {
+    passwords.release();
+    await server.remove();
+  });
+  const jane = { metadata: { name: 'jane' }, spec: { password: 'a secret of jane' } };
+  t.equal((await server.call('/api/v1alpha1/users', { method: 'POST', body: jane })).status, 201);
+  const port = Number(new URL(server.url).port);
+  const textOf = (logIn: LogIn): string => {
+    const body = JSON.stringify(logIn);
+    const head = `Host: x\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
+    return `POST /login HTTP/1.1\r\n${head}\r\n\r\n${body}`;
+  };
+  const send = (from: string, text: string): Socket => connect({ port, host: '127.0.0.1', localAddress: from })
+    .on('error', () => undefined).on('connect', function write(this: Socket) { this.write(text); });
+  const logIn = async (from: string, body: LogIn): Promise<number> => new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    const to = { port, host: '127.0.0.1', localAddress: from, method: 'POST', path: '/login' };
+    const req = request({ ...to, agent: false, headers }).on('error', reject);
+    req.on('response', (res) => { res.resume().on('end', () => { resolve(res.statusCode ?? 0); }); });
+    req.end(JSON.stringify(body));
+  });
+  /** Both hashes are under way for others, so that what comes waits. */
+  const occupy = async (): Promise<void> => {
+    passwords.hold();
+    const before = passwords.verified;
+    for (const name of ['one', 'two']) send('127.0.0.9', textOf({ username: name, password: 'x' }));
+    while (passwords.verified < before + 2) await new Promise((resolve) => { setImmediate(resolve); });
+  };
+  return { passwords, server, textOf, send, logIn, occupy };
+}
+
+const jane: LogIn = { username: 'jane', password: 'a secret of jane' };
+const others = Array.from({ length: 20 }, (_, place) => ({ username: `nobody${String(place)}`, password: 'x' }));
+
+t.test('requests whose connection closes leave the queue, however they came', async (t) => {
+  const { passwords, textOf, send, logIn, occupy } = await given(t);
+  await occupy();
+  const basic = (place: number): string => {
+    const authorization = `Basic ${Buffer.from(`nobody${String(place)}:x`).toString('base64')}`;
+    return `GET /apis HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  };
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+  const webSocket = `Connection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`;
+  const ways: Readonly<Record<string, readonly string[]>> = {
+    'each on its own': others.map(textOf),
+    'one behind the other': [others.map(textOf).join('')],
+    'by Basic': others.map((_, place) => basic(place)),
+    'by Basic, one behind the other': [others.map((_, place) => basic(place)).join('')],
+    'as WebSockets': others.map((_, place) => basic(place).replace('\r\n\r\n', `\r\n${webSocket}\r\n`)),
+    'as events': others.map((_, place) => basic(place).replace('\r\n\r\n', '\r\nAccept: text/event-stream\r\n\r\n')),
+  };
+  for (const [way, texts] of Object.entries(ways)) {
+    for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
+      const sockets = texts.map((text) => send('127.0.0.2', text));
+      await passwords.waiting(others.length);
+      for (const socket of sockets) socket[leave]();
+      await passwords.waiting(0);
+      t.pass(`${way}: ${leave}`);
+    }
+  }
+  const answer = logIn('127.0.0.2', jane);
+  await passwords.waiting(1);
+  passwords.release();
+  t.equal(await answer, 200);
+});
+
+t.test('a change of a password leaves the queue with its connection, and nothing is written', async (t) => {
+  const { passwords, server, send, occupy } = await given(t);
+  const body = JSON.stringify({ spec: { password: 'another secret of jane' } });
+  const head = [
+    'Host: x', `Authorization: ${adminAuthorization}`, 'Content-Type: application/merge-patch+json',
+    `Content-Length: ${String(body.length)}`,
+  ].join('\r\n');
+  await occupy();
+  const socket = send('127.0.0.1', `PATCH /api/v1alpha1/users/jane HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+  await passwords.waiting(1);
+  socket.destroy();
+  await passwords.waiting(0);
+  passwords.release();
+  const answer = await server.call('/api/v1alpha1/users/jane');
+  const { metadata } = await answer.json() as { readonly metadata: { readonly version: number } };
+  t.equal(metadata.version, 0);
+});
+
+t.test('a new password that finds too many waiting is 429, and nothing is written', async (t) => {
+  const { passwords, server, occupy } = await given(t);
+  const users = '/api/v1alpha1/users';
+  const make = async (name: string): Promise<Response> =>
+    server.call(users, { method: 'POST', body: { metadata: { name }, spec: { password: `a secret of ${name}` } } });
+  await occupy();
+  const names = Array.from({ length: passwordHashesWaitingPerNetworkMax }, (_, place) => `user${String(place)}`);
+  const made = names.map(make);
+  await passwords.waiting(names.length);
+  const refused = await make('late');
+  t.match([refused.status, Number(refused.headers.get('retry-after')) >= 1], [429, true]);
+  t.match(await refused.json(), { message: /too many password hashes are queued/u });
+  passwords.release();
+  t.strictSame(new Set((await Promise.all(made)).map(({ status }) => status)), new Set([201]));
+  t.equal((await server.call(`${users}/late`)).status, 404);
+});
+
+t.test('equal log-ins at once are one hash, and each is a session', async (t) => {
+  const { passwords, server, logIn, occupy } = await given(t);
+  await occupy();
+  const before = passwords.verified;
+  const answers = Array.from({ length: 40 }, () => logIn('127.0.0.3', jane));
+  await passwords.waiting(1);
+  passwords.release();
+  t.strictSame(new Set(await Promise.all(answers)), new Set([200]));
+  t.equal(passwords.verified, before + 1);
+  const sessions = await server.call('/api/v1alpha1/sessions?limit=500');
+  const { items } = await sessions.json() as { readonly items: readonly unknown[] };
+  t.equal(items.length, 40);
+});
+
+t.test('a first log-in comes before networks that try again, and a known one before most', async (t) => {
+  const { passwords, textOf, send, logIn, occupy } = await given(t);
+  t.equal(await logIn('127.0.0.4', jane), 200);
+  const addresses = Array.from({ length: 30 }, (_, place) => `127.0.1.${String(place + 1)}`);
+  const failing = addresses.map(async (from) => logIn(from, { username: `nobody at ${from}`, password: 'x' }));
+  t.strictSame(new Set(await Promise.all(failing)), new Set([401]));
+  await occupy();
+  for (const from of addresses) {
+    for (const name of ['one', 'two']) send(from, textOf({ username: `${name} at ${from}`, password: 'x' }));
+  }
+  await passwords.waiting(60);
+  const first = logIn('127.0.0.5', { username: 'admin', password: testPassword });
+  const known = logIn('127.0.0.4', { username: 'jane', password: 'wrong' });
+  await passwords.waiting(62);
+  const before = passwords.verified;
+  passwords.release();
+  const done = [first, known].map(async (answer) => answer.then(() => passwords.verified));
+  const [firstDone = 0, knownDone = 0] = await Promise.all(done);
+  t.equal(await first, 200);
+  t.equal(await known, 401);
+  t.ok(knownDone - before < 40 && firstDone - before < 62, 'neither waited for all');
+});
+
+t.test('a full queue is 429 at once with a time', async (t) => {
+  const { passwords, textOf, send, occupy, server } = await given(t);
+  await occupy();
+  for (let place = 0; place < 64; place += 1) {
+    send(`127.0.2.${String(place + 1)}`, textOf({ username: `nobody${String(place)}`, password: 'x' }));
+  }
+  await passwords.waiting(64);
+  const body = JSON.stringify({ username: 'nobody', password: 'x' });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}/login`, { method: 'POST', headers, body });
+  t.match([answer.status, Number(answer.headers.get('retry-after')) >= 1], [429, true]);
+});
+

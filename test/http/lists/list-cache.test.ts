@@ -1,0 +1,81 @@
+import t from 'tap';
+
+import { ListCache } from '../../../src/http/resources/list-cache.ts';
+import { decodeListQuery, type ListRequest } from '../../../src/http/resources/decode-list-query.ts';
+import { listCacheBytesMax } from '../../../src/limits/lists.ts';
+import { logPosition } from '../../../src/log/log.ts';
+import type { ChangeBatch, ListPage } from '../../../src/read/objects.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import { widgetType } from '../../support/watched-type.ts';
+
+const type = widgetType();
+const at = (position: number) => logPosition(BigInt(position));
+
+function given() {
+  let publish: (batch: ChangeBatch) => void = () => undefined;
+  const cache = new ListCache({ subscribe: (listener) => { publish = listener; return () => undefined; } });
+  return {
+    cache,
+    changed: (key: TypeKey, position: number): void => {
+      publish({ position: at(position), changes: [{ type: key, name: 'x', kind: 'modified', position: at(position), revision: 0 as never, bytes: Buffer.alloc(0), previousBytes: undefined, before: undefined, after: undefined, deletionRequested: false, finalizers: false }] });
+    },
+  };
+}
+
+function request(query = ''): ListRequest {
+  const decoded = decodeListQuery(new URLSearchParams(query), type);
+  if (!decoded.ok) throw new Error(decoded.problem.detail);
+  return decoded.value;
+}
+
+function page(position: number, items = '{"a":1}'): Omit<ListPage, 'items'> & { readonly items: Uint8Array } {
+  return { position: at(position), total: 1, count: 1, next: { keys: [], created: 0, name: 'x' }, remaining: 4, items: Buffer.from(items) };
+}
+
+function told(bytes: Buffer | undefined): { metadata: { resourceVersion: string; continue?: string }; items: unknown[] } | undefined {
+  return bytes === undefined ? undefined : JSON.parse(bytes.toString());
+}
+
+t.test('an answer is given again until an object of its type changes', async (t) => {
+  const { cache, changed } = given();
+  cache.keep('k', request(), page(5));
+  t.match(told(cache.find('k', type, at(5))), { metadata: { resourceVersion: '5' }, items: [{ a: 1 }] });
+  t.equal(cache.find('other', type, at(5)), undefined);
+  changed(type.key, 6);
+  t.equal(cache.find('k', type, at(6)), undefined);
+});
+
+t.test('a change of another type moves the position an answer tells, and a chain\'s token with it', async (t) => {
+  const { cache, changed } = given();
+  const first = told(cache.keep('k', request('limit=1'), page(5)));
+  changed('gadgets.example.com' as TypeKey, 7);
+  const second = told(cache.find('k', type, at(7)));
+  t.match(second, { metadata: { resourceVersion: '7', remainingItemCount: 4 }, items: [{ a: 1 }] });
+  t.not(second?.metadata.continue, first?.metadata.continue);
+  t.strictSame(told(cache.find('k', type, at(7))), second);
+});
+
+t.test('what was read after a change is good although the change is younger than the cache', async (t) => {
+  const { cache, changed } = given();
+  changed(type.key, 6);
+  cache.keep('k', request(), page(6));
+  t.ok(cache.find('k', type, at(6)));
+});
+
+t.test('a type declared anew has no answers from before', async (t) => {
+  const { cache } = given();
+  cache.keep('k', request(), page(5));
+  t.equal(cache.find('k', { ...type }, at(5)), undefined);
+});
+
+t.test('answers are kept up to the bound, the least recently used going first', async (t) => {
+  const { cache } = given();
+  const fifth = 'x'.repeat(listCacheBytesMax / 5);
+  for (const key of ['a', 'b', 'c', 'd']) cache.keep(key, request(), page(5, fifth));
+  cache.find('a', type, at(5));
+  cache.keep('e', request(), page(5, fifth));
+  t.strictSame(['a', 'b', 'c', 'd', 'e'].filter((key) => cache.find(key, type, at(5)) !== undefined), ['a', 'c', 'd', 'e']);
+  cache.keep('huge', request(), page(5, 'x'.repeat(listCacheBytesMax / 4)));
+  t.equal(cache.find('huge', type, at(5)), undefined, 'one answer does not push out all others');
+  t.ok(cache.find('a', type, at(5)));
+});

@@ -1,0 +1,23 @@
+import { test } from 'tap';
+
+import { BodyBuffer } from '../../../src/http/body/body-buffer.ts';
+
+test('a body is the same in whatever pieces it comes, and takes at most twice its bytes', (t) => {
+  const whole = Buffer.from(Array.from({ length: 100_000 }, (_, place) => place % 251));
+  for (const size of [1, 7, 1_024, 65_536, 100_000]) {
+    const buffer = new BodyBuffer(1_048_576);
+    let taken = 0;
+    for (let start = 0; start < whole.length; start += size) {
+      const piece = whole.subarray(start, start + size);
+      taken += buffer.growthFor(piece);
+      buffer.add(piece);
+    }
+    t.ok(taken <= 2 * whole.length, `${String(taken)} bytes are taken`);
+    t.ok(buffer.bytes().equals(whole), `pieces of ${String(size)}`);
+  }
+  t.equal(new BodyBuffer(10).bytes().length, 0);
+  const exact = new BodyBuffer(6);
+  for (const piece of ['abc', 'def']) exact.add(Buffer.from(piece));
+  t.equal(exact.bytes().toString(), 'abcdef');
+  t.end();
+});

@@ -1,0 +1,31 @@
+import { test } from 'tap';
+
+import { SteadyMap } from '../../../projections/index/steady-map.ts';
+
+test('texts and numbers are found again, however many there are and wherever they differ', (t) => {
+  for (const [told, keyOf] of [
+    ['numbers', (place: number) => place - 10_000],
+    ['fractions', (place: number) => place / 3],
+    ['great numbers', (place: number) => place * 2 ** 40],
+    ['texts', (place: number) => `key ${String(place)}`],
+    ['long texts that differ in the middle', (place: number) => `${'a'.repeat(40)}${String(place)}${'b'.repeat(40)}`],
+    ['texts that differ at the end', (place: number) => `${'a'.repeat(100)}${String(place)}`],
+  ] as const) {
+    const map = new SteadyMap<number>();
+    const count = 20_000;
+    const missing = (): number => {
+      let missed = 0;
+      for (let place = 0; place < count; place++) if (map.get(keyOf(place)) !== place) missed += 1;
+      return missed;
+    };
+    t.equal(missing(), count, `${told}: empty`);
+    for (let place = 0; place < count; place++) map.add(keyOf(place), place);
+    t.equal(missing(), 0, told);
+    t.equal(map.get(keyOf(count)), undefined);
+  }
+  const zero = new SteadyMap<number>();
+  for (let place = 1; place <= 5_000; place++) zero.add(place, place);
+  zero.add(0, 7);
+  t.equal(zero.get(-0), 7, 'minus zero is zero');
+  t.end();
+});

@@ -1,0 +1,108 @@
+import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
+import { ObjectModels } from '../../../projections/object-models.ts';
+import { ReconcileBound } from '../../../reconcilers/bound.ts';
+import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
+import { Collector } from '../../../reconcilers/platform/collector.ts';
+import { LeaseElector } from '../../../reconcilers/lease.ts';
+import { WriteRefusedError } from '../../../reconcilers/outcome.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { must } from '../../../src/base/unreachable.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique-claims.ts';
+import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
+import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
+import { Collections } from '../../../src/http/resources/collection.ts';
+import { ListCache } from '../../../src/http/resources/list-cache.ts';
+import type { FoundedLog } from '../../../src/log/founded-log.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { WatchHub } from '../../../src/watch/hub.ts';
+import { Outboxes } from '../../../src/watch/outbox.ts';
+import { ClockAgreement } from '../../../src/write/clock-agreement.ts';
+import { noRules } from '../../../src/write/rules.ts';
+import { domain } from '../../support/sample.ts';
+import { SimLeadership } from './sim-leadership.ts';
+import { suffixes, type, type World } from '../world.ts';
+
+export type Serving = {
+  readonly models: ObjectModels;
+  readonly execute: Execute;
+  readonly hub: WatchHub;
+  readonly collections: Collections;
+  /** Whether what the log's clock says is known. */
+  readonly knowsTime: () => boolean;
+};
+
+export type NodeParts = {
+  readonly serving: Serving;
+  readonly agreement: ClockAgreement;
+  readonly leadership: SimLeadership;
+  /** Once the read models have caught up. */
+  readonly open: () => void;
+};
+
+type Given = {
+  readonly log: FoundedLog;
+  readonly tables: LmdbTables;
+  readonly clock: Clock;
+  /** Of a reconciler: what it could not do. */
+  readonly onError: (error: unknown) => void;
+};
+
+const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
+
+/** What a server is made of but for HTTP, put together as `startServer` does. */
+export function nodeParts(world: World, given: Given): NodeParts {
+  const { uuid, random, fail, appendBytesMax } = world;
+  const { log, tables, clock } = given;
+  const agreement = new ClockAgreement(clock, log);
+  const models = new ObjectModels({ tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
+  const execute = createWriteDoor({
+    agreement, log, reader: models, declarations: models.declarations, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
+    rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
+    ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
+  });
+  const elector = new LeaseElector({ log, clock, uuid, node: uuid(), onError: fail });
+  const leadership = new SimLeadership(elector);
+  const reconcilers = nodeReconcilers(world, given, { models, execute, leadership });
+  const outboxes = new Outboxes(clock, { bytesMax: 20_000, accountBytesMax: 20_000, watcherBytesMax: random.pick([1_000, 1_000_000]) });
+  const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
+  const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
+  const collections = new Collections({ reader: models, execute }, new ListCache(models));
+  const open = (): void => {
+    reconcilers.open();
+    elector.start();
+  };
+  return { serving: { models, execute, hub, collections, knowsTime: () => log.time() !== undefined }, agreement, leadership, open };
+}
+
+type Reconciling = Pick<Serving, 'models' | 'execute'> & { readonly leadership: SimLeadership };
+
+function nodeReconcilers({ uuid, coverage }: World, { log, clock, onError }: Given, { models, execute, leadership }: Reconciling): { readonly open: () => void } {
+  const bound = new ReconcileBound(clock);
+  let serves = false;
+  const collector = new Collector({
+    changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound, serving: () => (serves ? [type] : []),
+    onError: (error) => { if (!(error instanceof WriteRefusedError)) onError(error); },
+  });
+  const metadata = (): EventMetadata => {
+    const requestId = `claims ${uuid()}`;
+    return { actor: 'system:claims', verb: 'update', requestId, time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
+  };
+  const claims = new Claims({
+    changes: models, reader: models, log, types, streamOf: claimStream, leadership, bound, clock,
+    settle: async (stream, fenceOf) => {
+      const { value } = must(claimedValueOf(stream), `${stream} is a claim's`);
+      const came = await settleClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
+      coverage.note(`a claim looked at: ${came.outcome}`);
+      return came;
+    },
+    // It only tidies: what a log that is away kept it from is looked at again.
+    onError: () => { coverage.note('a claim could not be looked at'); },
+  });
+  return {
+    open: () => {
+      serves = true;
+      collector.open();
+      claims.open();
+    },
+  };
+}

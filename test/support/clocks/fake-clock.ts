@@ -1,0 +1,63 @@
+import type { Clock, Timer } from '../../../src/base/clock.ts';
+
+type Pending = { readonly due: number; readonly task: () => void };
+
+/** Time that passes only when a test says so. */
+export class FakeClock implements Clock {
+  #now: number;
+  #monotonic = 0;
+  /** In the order they were set: timers due at one instant run in that order. */
+  readonly #pending = new Set<Pending>();
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  after(delayMs: number, task: () => void): Timer {
+    const pending = { due: this.#monotonic + Math.max(0, delayMs), task };
+    this.#pending.add(pending);
+    return { cancel: () => { this.#pending.delete(pending); } };
+  }
+
+  /** Timers waiting to run. */
+  get timers(): number {
+    return this.#pending.size;
+  }
+
+  /** Lets `ms` pass: each timer due runs at its instant, those it sets included. */
+  advance(ms: number): void {
+    const end = this.#monotonic + ms;
+    for (let next = this.#nextDue(end); next !== undefined; next = this.#nextDue(end)) {
+      this.#pending.delete(next);
+      this.#pass(next.due - this.#monotonic);
+      next.task();
+    }
+    this.#pass(end - this.#monotonic);
+  }
+
+  /** The wall clock alone jumps, as when it is set. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+
+  #pass(ms: number): void {
+    this.#monotonic += ms;
+    this.#now += ms;
+  }
+
+  #nextDue(end: number): Pending | undefined {
+    let next: Pending | undefined;
+    for (const pending of this.#pending) {
+      if (pending.due <= end && (next === undefined || pending.due < next.due)) next = pending;
+    }
+    return next;
+  }
+}

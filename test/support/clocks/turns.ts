@@ -1,0 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../../../src/base/clock.ts';
+
+/** Turns of the event loop, and the most time of a clock that passed within one. */
+export type Turns = { readonly turns: number; readonly longestMs: number };
+
+/** Counts turns until `work` is settled. */
+export async function turnsOf(clock: Pick<Clock, 'monotonic'>, work: Promise<unknown>): Promise<Turns> {
+  let [turns, longestMs, isDone] = [0, 0, false];
+  const over = work.finally(() => { isDone = true; });
+  for (let before = clock.monotonic(); !isDone; before = clock.monotonic()) {
+    await nextTurn();
+    turns += 1;
+    longestMs = Math.max(longestMs, clock.monotonic() - before);
+  }
+  await over;
+  return { turns, longestMs };
+}

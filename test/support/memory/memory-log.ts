@@ -1,0 +1,184 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
+import { logPosition, logStart, streamRevision } from '../../../src/log/log.ts';
+import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
+  from '../../../src/log/log.ts';
+
+type Append = readonly RecordedEvent[];
+
+/** What outlives a log that is closed or abandoned: a new log on the same disk continues it. */
+export type MemoryDisk = { readonly appends: Append[] };
+
+export function memoryDisk(): MemoryDisk {
+  return { appends: [] };
+}
+
+/**
+ * The port in memory: no files, no checksums, the simplest thing that keeps its promises. An append is accepted at once
+ * and durable one turn of the event loop later, together with all others of its turn.
+ */
+export class MemoryLog implements EventLog {
+  readonly #disk: MemoryDisk;
+  /** Every event of a stream, those in flight too. */
+  readonly #streams = new Map<StreamName, RecordedEvent[]>();
+  #inFlight: Append[] = [];
+  #last: LogPosition;
+  #durable: LogPosition;
+  /** Resolves when what is in flight has become durable. */
+  #flush: Promise<void> | undefined;
+  readonly #wakers = new Set<() => void>();
+  #closed = false;
+
+  constructor(disk: MemoryDisk = memoryDisk()) {
+    this.#disk = disk;
+    for (const event of disk.appends.flat()) this.#streamOf(event.stream).push(event);
+    this.#durable = disk.appends.at(-1)?.at(-1)?.position ?? logStart;
+    this.#last = this.#durable;
+  }
+
+  async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    if (this.#closed) return { ok: false, reason: 'unavailable', cause: new Error('the log is closed') };
+    const outcome = this.#decide(stream, events, expected);
+    if (this.#inFlight.length > 0) {
+      this.#flush ??= nextTurn().then(() => { this.#commit(); });
+      await this.#flush;
+    } else {
+      await nextTurn();
+    }
+    return outcome;
+  }
+
+  #decide(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): AppendOutcome {
+    const recorded = this.#streamOf(stream);
+    const first = expected === 'absent' ? 0 : expected + 1;
+    if (recorded.length === first) {
+      const added = events.map(({ id, type, data, metadata }, index): RecordedEvent => {
+        const position = logPosition(this.#last + 1n + BigInt(index));
+        const endsAppend = index === events.length - 1;
+        return { id, type, data, metadata, stream, revision: streamRevision(first + index), position, endsAppend };
+      });
+      recorded.push(...added);
+      this.#inFlight.push(added);
+      this.#last = logPosition(this.#last + BigInt(added.length));
+    }
+    const standing = recorded[first + events.length - 1];
+    if (standing !== undefined && events.every(({ id }, index) => recorded[first + index]?.id === id)) {
+      return { ok: true, revision: standing.revision, position: standing.position };
+    }
+    return { ok: false, reason: 'conflict', actual: recorded.at(-1)?.revision ?? 'absent' };
+  }
+
+  #commit(): void {
+    this.#disk.appends.push(...this.#inFlight);
+    this.#inFlight = [];
+    this.#flush = undefined;
+    this.#durable = this.#last;
+    this.#wake();
+  }
+
+  #streamOf(stream: StreamName): RecordedEvent[] {
+    let recorded = this.#streams.get(stream);
+    if (recorded === undefined) this.#streams.set(stream, recorded = []);
+    return recorded;
+  }
+
+  async readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+    return (await this.#durableEvents(stream)).slice(options.from, options.from + options.limit);
+  }
+
+  async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
+    return (await this.#durableEvents(stream)).at(-1);
+  }
+
+  async #durableEvents(stream: StreamName): Promise<RecordedEvent[]> {
+    await this.#pass();
+    return this.#streams.get(stream)?.filter(({ position }) => position <= this.#durable) ?? [];
+  }
+
+  async readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
+    await this.#pass();
+    return this.#disk.appends.flat().find((event) => event.position === position);
+  }
+
+  readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
+    const until = options.until === undefined || options.until > this.#durable ? this.#durable : options.until;
+    return this.#read(options, until);
+  }
+
+  subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
+    return this.#read(options, undefined);
+  }
+
+  async *#read(options: SubscribeOptions, until: LogPosition | undefined): AsyncGenerator<readonly RecordedEvent[]> {
+    const end = until ?? Infinity;
+    const aborted = (): boolean => options.signal?.aborted === true;
+    let taken = 0;
+    for (let last = options.after; last < end && !aborted(); ) {
+      if (this.#closed) {
+        if (until === undefined) return;
+        throw new Error('the log was closed while it was read');
+      }
+      const appends = this.#nextAppends(taken);
+      taken += appends.length;
+      last = appends.at(-1)?.at(-1)?.position ?? last;
+      const batch = appends.flat().filter((event) => event.position <= end && isWanted(event, options));
+      if (batch.length > 0) yield batch;
+      else if (appends.length === 0) await this.#grown(options.signal);
+    }
+  }
+
+  /** Up to the bound of a batch, or one append that is larger. */
+  #nextAppends(from: number): readonly Append[] {
+    let until = from;
+    let size = 0;
+    for (let append = this.#disk.appends[from]; append !== undefined; append = this.#disk.appends[until]) {
+      size += append.length;
+      if (until > from && size > logReadAheadEventsMax) break;
+      until += 1;
+    }
+    return this.#disk.appends.slice(from, until);
+  }
+
+  state(): LogState {
+    return { reachable: true };
+  }
+
+  async head(): Promise<LogPosition> {
+    await this.#pass();
+    return this.#durable;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flush;
+    this.#wake();
+  }
+
+  /** No answer comes in the turn it was asked for. */
+  async #pass(): Promise<void> {
+    if (this.#closed) throw new Error('the log is closed');
+    await nextTurn();
+  }
+
+  #grown(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#wakers.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wakers.add(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers) wake();
+  }
+}
+
+function isWanted(event: RecordedEvent, { after, categories }: SubscribeOptions): boolean {
+  return event.position > after && (categories?.includes(event.stream.slice(0, event.stream.indexOf(':'))) ?? true);
+}

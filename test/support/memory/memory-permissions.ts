@@ -1,0 +1,106 @@
+import type { Role } from '../../../src/access/role.ts';
+import type { Rule } from '../../../src/access/rule.ts';
+import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../../../src/read/permission-reader.ts';
+
+/** The permission tables as maps that a test writes: users, tokens and sessions, and who holds which role. Nobody has rights. */
+export class MemoryPermissions implements PermissionReader {
+  readonly #users = new Map<string, UserRecord>();
+  readonly #tokens = new Map<string, TokenRecord>();
+  readonly #sessions = new Map<string, SessionRecord>();
+  readonly #bindings = new Map<string, { readonly role: string; readonly user: string }>();
+  readonly #listeners = new Set<(concerned: Concerned) => void>();
+  ready = true;
+
+  putUser(name: string, changes: Partial<UserRecord> = {}): UserRecord {
+    const user = { uid: `00000000-0000-4000-8000-${name.padEnd(12, '0').slice(0, 12)}`, isDisabled: false, passwordRevision: undefined, ...this.#users.get(name), ...changes, name };
+    this.#users.set(name, user);
+    this.#tell(name);
+    return user;
+  }
+
+  dropUser(name: string): void {
+    this.#users.delete(name);
+    this.#tell(name);
+  }
+
+  putToken(token: TokenRecord): void {
+    this.#tokens.set(token.uid, token);
+    this.#tell(token.owner);
+  }
+
+  putSession(session: SessionRecord): void {
+    this.#sessions.set(session.uid, session);
+    this.#tell(session.user);
+  }
+
+  dropSession(uid: string): void {
+    const session = this.#sessions.get(uid);
+    this.#sessions.delete(uid);
+    if (session !== undefined) this.#tell(session.user);
+  }
+
+  putBinding(binding: string, role: string, user: string): void {
+    this.#bindings.set(binding, { role, user });
+  }
+
+  #tell(user: string): void {
+    for (const listener of this.#listeners) listener({ credentials: new Set([user]), rights: false });
+  }
+
+  isReady(): boolean {
+    return this.ready;
+  }
+
+  rightsOf(): Rights {
+    return { isSuperAdministrator: false, roles: new Set(), find: () => undefined, pluginsFor: () => new Set(), lacks: ([rule]) => rule, rules: () => [] };
+  }
+
+  role(): Role | undefined {
+    return undefined;
+  }
+
+  roles(): Iterable<Role> {
+    return [];
+  }
+
+  bound(user: string): readonly string[] {
+    return [...this.#bindings.values()].filter((binding) => binding.user === user).map(({ role }) => role).sort();
+  }
+
+  holders(role: string): readonly { readonly binding: string; readonly user: string }[] {
+    return [...this.#bindings].filter(([, held]) => held.role === role && this.#users.get(held.user)?.isDisabled === false).map(([binding, { user }]) => ({ binding, user }));
+  }
+
+  isHolder(role: string, user: string): boolean {
+    return this.holders(role).some((holder) => holder.user === user);
+  }
+
+  rulesOf(): readonly Rule[] {
+    return [];
+  }
+
+  user(name: string): UserRecord | undefined {
+    return this.#users.get(name);
+  }
+
+  token(uid: string): TokenRecord | undefined {
+    return this.#tokens.get(uid);
+  }
+
+  session(uid: string): SessionRecord | undefined {
+    return this.#sessions.get(uid);
+  }
+
+  tokensOf(owner: string): number {
+    return [...this.#tokens.values()].filter((token) => token.owner === owner).length;
+  }
+
+  sessionsOf(user: string): readonly string[] {
+    return [...this.#sessions.values()].filter((session) => session.user === user).map(({ name }) => name);
+  }
+
+  subscribe(listener: (concerned: Concerned) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+}

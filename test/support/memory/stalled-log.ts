@@ -1,0 +1,38 @@
+import { openLog } from '../../../src/server/open-log.ts';
+import type { OpenLog } from '../../../src/server/open-log.ts';
+import type { EventLog, RecordedEvent, SubscribeOptions } from '../../../src/log/log.ts';
+
+/** A log whose subscribers can be held: the node behind it is alive, writes, and folds nothing until it is released. */
+export class StalledLog {
+  #held: Promise<void> | undefined;
+  #release: () => void = () => undefined;
+
+  readonly open: OpenLog = async (config, options) => {
+    const opened = await openLog(config, options);
+    return { ...opened, log: this.#wrap(opened.log) };
+  };
+
+  hold(): void {
+    this.#held ??= new Promise((resolve) => { this.#release = resolve; });
+  }
+
+  release(): void {
+    this.#held = undefined;
+    this.#release();
+  }
+
+  #wrap(log: EventLog): EventLog {
+    return {
+      append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream),
+      readAll: (options) => log.readAll(options), subscribe: (options) => this.#subscribe(log, options),
+      state: () => log.state(), head: () => log.head(), readAt: (position) => log.readAt(position), close: () => log.close(),
+    };
+  }
+
+  async *#subscribe(log: EventLog, options: SubscribeOptions): AsyncGenerator<readonly RecordedEvent[]> {
+    for await (const batch of log.subscribe(options)) {
+      await this.#held;
+      yield batch;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { PassThrough } from 'node:stream';
+
+import { systemClock } from '../../../src/base/clock.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import type { SecretInput, Surroundings } from '../../../src/cli/surroundings.ts';
+
+export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
+export type CommandSetting = {
+  readonly variables?: Readonly<Record<string, string>>;
+  /** What is piped in; nothing by default. */
+  readonly input?: string;
+  /** A terminal instead, on which this is typed. */
+  readonly typed?: string;
+  readonly folder?: string;
+};
+
+/** One command in this process: the whole of the program but for the process itself. */
+export async function runCommand(args: readonly string[], { variables = {}, input = '', typed, folder = '/nonexistent' }: CommandSetting = {}): Promise<CommandRun> {
+  const texts = { out: '', err: '' };
+  const surroundings: Surroundings = {
+    input: typed === undefined ? pipe(input) : terminal(typed).input,
+    output: { write: (text) => { texts.out += text; } },
+    notes: { write: (text) => { texts.err += text; } },
+    variables, folder, clock: systemClock,
+  };
+  const code = await runProgram(args, { surroundings, serve: () => Promise.reject(new Error('not a server')), logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands, version: '0.0.0' });
+  return { code, ...texts };
+}
+
+export function pipe(text: string): SecretInput {
+  const stream = new PassThrough();
+  stream.end(text);
+  return stream;
+}
+
+/** A terminal on which `typed` is waiting to be read, and the modes it was set to: true is without echo. */
+export function terminal(typed: string): { readonly input: SecretInput; readonly modes: readonly boolean[] } {
+  const modes: boolean[] = [];
+  const input: SecretInput = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => modes.push(on) });
+  input.push(typed);
+  return { input, modes };
+}

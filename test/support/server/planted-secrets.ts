@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { decodeEvent } from '../../../src/log/event-codec.ts';
+import { openLmdbLog } from '../../../src/log/lmdb/lmdb-log.ts';
+import { logStart, type RecordedEvent } from '../../../src/log/log.ts';
+
+type Heard = { readonly where: string; readonly text: string; readonly shown: readonly string[] };
+
+/** Secrets by what they are, and everything that was heard of a server: none of the former may stand in the latter. */
+export class PlantedSecrets {
+  readonly #secrets = new Map<string, string>();
+  readonly #heard: Heard[] = [];
+
+  /** Of letters and digits, so that it looks the same in JSON, in a form and in a path. */
+  plant(what: string): string {
+    return this.know(what, `planted${randomBytes(12).toString('hex')}`);
+  }
+
+  know(what: string, text: string): string {
+    if (text.length < 16) throw new Error(`${what} is too short to be told from other text`);
+    this.#secrets.set(what, text);
+    return text;
+  }
+
+  /** `shown`: what may stand there, as it is asked for there. */
+  hear(where: string, text: string, shown: readonly string[] = []): void {
+    this.#heard.push({ where, text, shown });
+  }
+
+  get size(): number {
+    return this.#heard.length;
+  }
+
+  leaks(): readonly string[] {
+    return this.#heard.flatMap(({ where, text, shown }) => this.in(text).filter((what) => !shown.includes(what)).map((what) => `${where} tells ${what}`));
+  }
+
+  in(text: string): readonly string[] {
+    return [...this.#secrets].filter(([, secret]) => text.includes(secret)).map(([what]) => what);
+  }
+
+  /** What is kept of secrets: for the platform alone, and never in an answer or a line. */
+  knowKept(events: readonly RecordedEvent[]): number {
+    let known = 0;
+    for (const recorded of events) {
+      const { event } = decodeEvent(recorded);
+      if (event.type === 'TokenIssued') this.know(`the digest in ${recorded.stream}`, event.digest);
+      if (event.type === 'PasswordSet') {
+        const [, , , salt = '', hash = ''] = event.hash.split('$');
+        this.know(`the salt ${String(recorded.revision)} in ${recorded.stream}`, salt);
+        this.know(`the hash ${String(recorded.revision)} in ${recorded.stream}`, hash);
+      }
+      if (event.type === 'TokenIssued' || event.type === 'PasswordSet') known += 1;
+    }
+    return known;
+  }
+}
+
+/** All events of a server that has stopped. */
+export async function recordedIn(dataDir: string): Promise<readonly RecordedEvent[]> {
+  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { throw error; } });
+  const events: RecordedEvent[] = [];
+  for await (const batch of log.readAll({ after: logStart })) events.push(...batch);
+  await log.close();
+  return events;
+}
+
+/** Every file beneath a folder, byte by byte. */
+export async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(await Promise.all(paths.map(async (path) => [path, (await readFile(path)).toString('latin1')] as const)));
+}
