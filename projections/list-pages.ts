@@ -7,8 +7,8 @@ import type { LogPosition } from '../src/log/log.ts';
 import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList, type Wanted } from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Choice, QueryResult } from './index/index-choice.ts';
+import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
-import { answerStart } from './row.ts';
 
 /** What is listed: a choice that was begun in this turn, and the position of this turn. */
 export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
@@ -56,7 +56,7 @@ export class ListPages {
     try {
       snapshot = this.#hold(this.#tables.snapshot());
       const { names } = await this.#chosen(choice, signal);
-      const batches = this.#readSlices({ type, names, snapshot }, (rows) => rows.map((row) => row.subarray(answerStart(row))));
+      const batches = this.#readSlices({ type, names, snapshot }, (answers) => answers.each());
       return { position, total: names.length, batches };
     } catch (error) {
       choice.close();
@@ -79,7 +79,7 @@ export class ListPages {
       snapshot = this.#hold(taken);
       const held = snapshot;
       const result = await this.#chosen(choice, signal);
-      const joined = this.#joined(result, (name) => held.row(type, name));
+      const joined = this.#joined(result, (name) => held.rowFast(type, name));
       if (joined !== undefined) held.release();
       return pageOf(result, position, joined ?? (() => this.#slices({ type, names: result.names, snapshot: held })));
     } catch (error) {
@@ -101,36 +101,43 @@ export class ListPages {
   /** Undefined for more than one turn should join. */
   #joined({ names }: QueryResult, read: ReadRow): Uint8Array | undefined {
     if (names.length > listJoinedObjectsMax) return undefined;
-    let joined = Buffer.allocUnsafe(Math.max(names.length * 1024, 64));
-    let length = 0;
+    const answers = new JoinedAnswers(names.length);
     for (const name of names) {
-      const row = present(read(name), name);
-      const start = answerStart(row);
-      const needed = length + 1 + row.length - start;
-      if (needed > listJoinedBytesMax) return undefined;
-      if (needed > joined.length) joined = Buffer.concat([joined.subarray(0, length)], Math.max(needed, joined.length * 2));
-      if (length > 0) joined[length++] = comma;
-      length += row.copy(joined, length, start);
+      answers.add(present(read(name), name));
+      if (answers.length > listJoinedBytesMax) return undefined;
     }
-    return joined.subarray(0, length);
+    return answers.joined();
   }
 
   #slices(pinned: Pinned): AsyncIterable<Uint8Array> {
-    return this.#readSlices(pinned, joinRows);
+    return this.#readSlices(pinned, (answers) => answers.joined());
   }
 
-  async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (rows: readonly Buffer[]) => T): AsyncGenerator<T> {
+  async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
         // A reader that keeps up would otherwise hold the loop from its first slice to its last.
         if (start > 0) await this.#turns.next();
-        const rows = sliceFrom(names, start, (name) => present(snapshot.row(type, name), name));
-        start += rows.length;
-        yield read(rows);
+        const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
+        start += answers.count;
+        yield read(answers);
       }
     } finally {
       snapshot.release();
     }
+  }
+
+  /** At least one. Rows that the system reads from disk may take long. */
+  #slice(names: readonly string[], start: number, read: ReadRow): JoinedAnswers {
+    const end = Math.min(names.length, start + listSliceObjectsMax);
+    const answers = new JoinedAnswers(end - start);
+    const slices = new Slices(this.#clock);
+    for (let at = start; at < end && answers.length < listSliceBytesMax; at += 1) {
+      const name = must(names[at], 'it is within the names');
+      answers.add(present(read(name), name));
+      if (answers.count % rowsPerLook === 0 && slices.isOver()) break;
+    }
+    return answers;
   }
 
   /** A reader that stalls must not keep LMDB from reusing pages for ever: its snapshot is taken back, and its list fails. */
@@ -150,16 +157,17 @@ export class ListPages {
     };
     const timer = this.#clock.after(snapshotHoldMsMax, release);
     return {
-      row: (type, name) => {
+      rowFast: (type, name) => {
         if (!held) throw new Error('the list took too long to read: its snapshot was released');
-        return snapshot.row(type, name);
+        return snapshot.rowFast(type, name);
       },
       release,
     };
   }
 }
 
-const comma = 0x2c;
+/** Rows read between two looks at the time. */
+const rowsPerLook = 16;
 
 function pageOf({ names, total, next, remaining }: QueryResult, position: LogPosition, items: ListPage['items']): ListPage {
   return { position, total, count: names.length, next, remaining, items };
@@ -168,27 +176,4 @@ function pageOf({ names, total, next, remaining }: QueryResult, position: LogPos
 function present(row: Buffer | undefined, name: string): Buffer {
   if (row === undefined) throw new Error(`invariant broken: ${name} is indexed and has no row`);
   return row;
-}
-
-/** At least one row. */
-function sliceFrom(names: readonly string[], start: number, rowOfName: (name: string) => Buffer): readonly Buffer[] {
-  const rows: Buffer[] = [];
-  let bytes = 0;
-  for (let at = start; at < names.length && rows.length < listSliceObjectsMax && bytes < listSliceBytesMax; at += 1) {
-    const row = rowOfName(must(names[at], 'it is within the names'));
-    rows.push(row);
-    bytes += row.length;
-  }
-  return rows;
-}
-
-function joinRows(rows: readonly Buffer[]): Buffer {
-  const length = rows.reduce((sum, row) => sum + row.length - answerStart(row) + 1, -1);
-  const joined = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const row of rows) {
-    if (at > 0) joined[at++] = comma;
-    at += row.copy(joined, at, answerStart(row));
-  }
-  return joined;
 }

@@ -22,8 +22,12 @@ export type Checkpoint = LogIdentity & {
   readonly time: number;
 };
 
-/** A consistent view of the tables, held across turns until `release()`. */
-export type Snapshot = { row(type: TypeKey, name: string): Buffer | undefined; release(): void };
+/** A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any row. */
+export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
+
+/** The library's types leave out the options. */
+type ReadOptions = { readonly transaction: Transaction };
+type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
 export type Writer = {
   /** `recreated`: the name stood among the gone. */
@@ -48,7 +52,7 @@ export class LmdbTables {
   readonly #dir: string;
   readonly #root: RootDatabase;
   /** `<type>/<name>` → row. Holds live objects only. */
-  readonly #rows: Database<Buffer, string>;
+  readonly #rows: Rows;
   /** The same table, its values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
@@ -110,7 +114,11 @@ export class LmdbTables {
 
   /** The row in a shared buffer: valid only until the next read of any row. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
-    const row = this.#rows.getBinaryFast(rowKey(type, name));
+    return this.#shared(rowKey(type, name));
+  }
+
+  #shared(key: string, options?: ReadOptions): Buffer | undefined {
+    const row = this.#rows.getBinaryFast(key, options);
     return row && sharedValue(row);
   }
 
@@ -160,7 +168,7 @@ export class LmdbTables {
     const transaction: Transaction = this.#root.useReadTransaction();
     let held = true;
     return {
-      row: (type, name) => this.#rows.get(rowKey(type, name), { transaction }),
+      rowFast: (type, name) => this.#shared(rowKey(type, name), { transaction }),
       release: () => {
         if (held) transaction.done();
         held = false;

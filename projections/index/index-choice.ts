@@ -25,9 +25,10 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
   const before = window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
   const { skip, take } = sliceOfWindow(window, before, total);
   const ordinals = yield* sliceOf(ordering, selected, { skip, take });
-  const names: string[] = [];
+  // Made in its length: growing to a million places copies them all many times, each time in one step.
+  const names = new Array<string>(ordinals.length);
   yield* inStrides(ordinals.length, (from, to) => {
-    for (let place = from; place < to; place++) names.push(orders.rows.name(ordinals[place] ?? 0));
+    for (let place = from; place < to; place++) names[place] = orders.rows.name(ordinals[place] ?? 0);
   });
   const remaining = Math.max(0, total - skip - ordinals.length);
   const last = ordinals.at(-1);

@@ -140,7 +140,7 @@ function begunAt({ paging }: ListRequest): LogPosition | undefined {
 
 const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', { retryAfterSeconds: 1 });
 
-function readerOf({ subject, sender }: Exchange): Client {
+export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, networkOf(sender.address));
 }
 

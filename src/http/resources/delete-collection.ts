@@ -7,7 +7,9 @@ import type { Selection } from '../../resource/query/list-query.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import type { Client } from '../../read/client.ts';
 import { decodeSelection } from './decode-list-query.ts';
+import { readerOf } from './collection.ts';
 import { writeContext } from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
 import { readDeleteOptions, type ResourcePorts } from './item.ts';
@@ -31,7 +33,7 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   const { preconditions, dryRun, propagation } = options.value;
   if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
   const gone = goneSignal(exchange.res);
-  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation }).run(selection.value, gone);
+  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation, client: readerOf(exchange) }).run(selection.value, gone);
   let first: IteratorResult<Batch>;
   try {
     first = await batches.next();
@@ -67,18 +69,22 @@ class RefusedDeletion extends Error {
   }
 }
 
+type Asked = { readonly context: WriteContext; readonly propagation: Propagation | undefined; readonly client: Client };
+
 class Sweep {
   readonly #type: ResourceType;
   readonly #ports: ResourcePorts;
   readonly #context: WriteContext;
   readonly #propagation: Propagation | undefined;
+  readonly #client: Client;
   readonly #queue = new PQueue({ concurrency: deleteCollectionConcurrencyMax });
 
-  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation }: { readonly context: WriteContext; readonly propagation: Propagation | undefined }) {
+  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation, client }: Asked) {
     this.#type = type;
     this.#ports = ports;
     this.#context = context;
     this.#propagation = propagation;
+    this.#client = client;
   }
 
   /**
@@ -110,6 +116,8 @@ class Sweep {
     let isRefused = false;
     const outcomes = await this.#queue.addAll(names.map((name) => async () => {
       if (isRefused) return undefined;
+      // A dry run waits for nothing: a million of them would be one turn.
+      await this.#ports.reader.snapshots.turn(this.#client);
       const outcome = await this.#mark(name);
       if ('refused' in outcome) isRefused = true;
       return outcome;

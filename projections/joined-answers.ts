@@ -1,0 +1,52 @@
+import { must } from '../src/base/unreachable.ts';
+import { answerStart } from './row.ts';
+
+const comma = 0x2c;
+/** Of the first buffer, for each answer that is expected: most objects are smaller. */
+const answerBytesExpected = 1_024;
+
+/**
+ * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so that the rows themselves may
+ * lie in shared memory: the garbage collector takes tenths of a second for a million small buffers.
+ */
+export class JoinedAnswers {
+  #bytes: Buffer;
+  #length = 0;
+  /** Where each answer begins. */
+  readonly #starts: number[] = [];
+
+  constructor(expected: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.max(expected * answerBytesExpected, 64));
+  }
+
+  get count(): number {
+    return this.#starts.length;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(row: Buffer): void {
+    const from = answerStart(row);
+    const needed = this.#length + 1 + row.length - from;
+    if (needed > this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.#bytes.subarray(0, this.#length)], Math.max(needed, this.#bytes.length * 2));
+    }
+    if (this.#length > 0) this.#bytes[this.#length++] = comma;
+    this.#starts.push(this.#length);
+    this.#length += row.copy(this.#bytes, this.#length, from);
+  }
+
+  joined(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  each(): readonly Buffer[] {
+    return this.#starts.map((start, place) => this.#bytes.subarray(start, this.#endOf(place)));
+  }
+
+  #endOf(place: number): number {
+    return place + 1 === this.count ? this.#length : must(this.#starts[place + 1], 'it is not the last') - 1;
+  }
+}
