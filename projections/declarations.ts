@@ -1,4 +1,5 @@
-import type { Declared, DeclarationFeed, DeclarationReader } from '../src/read/declarations.ts';
+import type { UniquenessEvent } from '../src/command/event.ts';
+import { isEnforced, type Declared, type DeclarationFeed, type DeclarationReader, type LateWrite } from '../src/read/declarations.ts';
 import type { HeldValue } from '../src/resource/held-values.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
@@ -14,6 +15,7 @@ type Known = {
 export class Declarations implements DeclarationReader, DeclarationFeed {
   readonly #known: Known;
   readonly #listeners = new Set<(type: TypeKey) => void>();
+  readonly #onLate = new Set<(late: LateWrite) => void>();
 
   constructor(tables: Pick<LmdbTables, 'onceUnique' | 'declared'>) {
     const onceUnique = tables.onceUnique().map(([type, names]) => [type, new Set(names)] as const);
@@ -33,14 +35,20 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
     return () => { this.#listeners.delete(listener); };
   }
 
+  onLate(listener: (late: LateWrite) => void): () => void {
+    this.#onLate.add(listener);
+    return () => { this.#onLate.delete(listener); };
+  }
+
   begin(): DeclarationsBatch {
     return new DeclarationsBatch(this.#known);
   }
 
-  keep({ declared, onceUnique }: DeclarationsBatch): void {
+  keep({ declared, onceUnique, late }: DeclarationsBatch): void {
     for (const [type, names] of onceUnique) this.#known.onceUnique.set(type, names);
     for (const [type, last] of declared) this.#known.declared.set(type, last);
     for (const type of declared.keys()) for (const listener of this.#listeners) listener(type);
+    for (const write of late) for (const listener of this.#onLate) listener(write);
   }
 
   clear(): void {
@@ -49,11 +57,20 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
   }
 }
 
+/** An event after which an object stands. */
+export type Written = {
+  readonly name: string;
+  readonly declared: number | undefined;
+  readonly isFence: boolean;
+  readonly row: { readonly declared: number | undefined } | undefined;
+};
+
 /** What one batch says, which may yet come to nothing. */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
   /** Of types of which it says more than was known. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
+  readonly late: LateWrite[] = [];
   readonly #known: Known;
 
   constructor(known: Known) {
@@ -67,14 +84,52 @@ export class DeclarationsBatch {
     }
   }
 
-  declare(type: TypeKey, { revision, declaration }: Omit<Declared, 'since'>): void {
-    const before = this.declared.get(type) ?? this.#known.declared.get(type);
-    const since = declaration.unique.map(({ index, keys }) => {
-      const isGoneOn = before?.declaration.unique.some((other) => other.index === index && other.keys === keys) === true;
-      return [index, isGoneOn ? before.since[index] ?? revision : revision] as const;
+  /** `isEmpty`: no object of the type stands, so nothing holds a value that nobody claimed. */
+  declare(type: TypeKey, { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>, isEmpty: boolean): void {
+    const before = this.#standing(type);
+    const was = (index: string, keys?: string): boolean => (
+      before?.declaration.unique.some((other) => other.index === index && (keys ?? other.keys) === other.keys) === true);
+    const of = (make: (index: string, keys: string) => number | undefined): Record<string, number> => {
+      const made = declaration.unique.map(({ index, keys }) => [index, make(index, keys)] as const);
+      return Object.fromEntries(made.filter((each): each is readonly [string, number] => each[1] !== undefined));
+    };
+    const since = of((index, keys) => (was(index, keys) ? before?.since[index] ?? revision : revision));
+    const always = of((index) => (was(index) ? before?.always[index] ?? revision : revision));
+    const enforced = of((index, keys) => {
+      const goesOn = before !== undefined && was(index, keys) && isEnforced(before, index);
+      return isEmpty || goesOn ? since[index] : undefined;
     });
-    this.declared.set(type, { revision, declaration, since: Object.fromEntries(since) });
+    this.declared.set(type, { revision, declaration, since, always, enforced, late: 0 });
     this.noteValues(type, declaration.unique);
+  }
+
+  enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
+    const standing = this.#standing(type);
+    // Something came between what it goes by and its place in the log: then it does not say that nothing is left.
+    if (standing?.revision !== declared || standing.late !== late) return;
+    const enforced = indexes.flatMap((index) => {
+      const since = standing.since[index];
+      return since === undefined ? [] : [[index, since] as const];
+    });
+    this.declared.set(type, { ...standing, enforced: { ...standing.enforced, ...Object.fromEntries(enforced) } });
+  }
+
+  /** `row`: of the object before the event; undefined where there was none. */
+  noteWritten(type: TypeKey, { name, declared, isFence, row }: Written): void {
+    const standing = this.#standing(type);
+    if (standing === undefined) return;
+    const decided = declared ?? -1;
+    const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
+    // A fence says again what was known already.
+    if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
+    const taken = older.filter((index) => isEnforced(standing, index));
+    if (taken.length > 0) this.late.push({ type, name, declared, indexes: taken });
+    const enforced = Object.fromEntries(Object.entries(standing.enforced).filter(([index]) => !taken.includes(index)));
+    this.declared.set(type, { ...standing, enforced, late: standing.late + 1 });
+  }
+
+  #standing(type: TypeKey): Declared | undefined {
+    return this.declared.get(type) ?? this.#known.declared.get(type);
   }
 
   write(writer: Writer): void {

@@ -1,4 +1,4 @@
-import { answerBytes, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
+import { answerBytes, declaredIn, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
 import type { LogIdentity, RecordedEvent, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
@@ -11,11 +11,12 @@ import { encodeEntry } from './index/entry-codec.ts';
 import { entryBeside } from './index/index-entries.ts';
 import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
-import { decodeRow, encodeRow, revisionOf } from './row.ts';
+import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
 /** The tables as the fold sees them: rows written earlier in the same transaction included. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
+  isEmpty(type: TypeKey): boolean;
   gone(type: TypeKey, name: string): StreamRevision | undefined;
   head(stream: StreamName): StreamRevision | undefined;
 };
@@ -26,7 +27,7 @@ const unindexed = { after: undefined, entry: new Uint8Array(0) };
 export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch; readonly level: LevelBatch };
 
 /** The streams that are folded, by the part of their names before the colon. */
-export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type'];
+export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
 /** Writes what one event says and answers which object changed; undefined when none did. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
@@ -49,9 +50,13 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
       return undefined;
     case 'TypeDeclared': {
       const { type: _type, ...declaration } = event;
-      known.declarations.declare(declaredType(recorded), { revision: recorded.revision, declaration });
+      const type = typeOfStream(recorded, 'type:');
+      known.declarations.declare(type, { revision: recorded.revision, declaration }, known.rows.isEmpty(type));
       return undefined;
     }
+    case 'UniqueEnforced':
+      known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
+      return undefined;
     // A guard's claim says nothing: whoever took it waits for it here, and so for all that was before it.
     case 'CopyFinished': case 'ValueClaimed': case 'ValueReleased':
       return undefined;
@@ -76,9 +81,9 @@ function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): v
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId)) throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
 }
 
-function declaredType({ stream }: RecordedEvent): TypeKey {
-  if (!stream.startsWith('type:')) throw new LogCorruptError(`${stream} holds a declaration`);
-  return typeKey(stream.slice('type:'.length));
+function typeOfStream({ stream, type }: RecordedEvent, category: string): TypeKey {
+  if (!stream.startsWith(category)) throw new LogCorruptError(`${stream} holds a ${type}`);
+  return typeKey(stream.slice(category.length));
 }
 
 function uidOf({ stream }: RecordedEvent): string {
@@ -99,6 +104,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putGone(key, name, revision);
   if (event.object === undefined) return undefined;
   const bytes = answerBytes(decoded, recorded.data, position.toString());
+  const declared = declaredIn(recorded);
   const marked = marks(event.object);
   const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
   if (event.type === 'ObjectDeleted') {
@@ -106,10 +112,20 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
     const change: Change = { ...shared, kind: 'deleted', after: undefined };
     return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
+  noteWritten(recorded, { type: key, name, declared, previous }, known.declarations);
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
-  writer.putRow(key, name, encodeRow({ position, revision, ...marked, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
+  writer.putRow(key, name, encodeRow({ position, revision, ...marked, declared, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
   const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
   return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
+}
+
+type Stored = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly previous: Buffer | undefined };
+
+function noteWritten({ type: event, endsAppend }: RecordedEvent, { type, previous, ...stored }: Stored, declarations: DeclarationsBatch): void {
+  // What is followed by its removal in the same append never stands.
+  if (!endsAppend) return;
+  const row = previous === undefined ? undefined : { declared: declaredOf(previous) };
+  declarations.noteWritten(type, { ...stored, row, isFence: event === 'NameFenced' });
 }
 
 type Unregistered = { readonly object: ResourceObject | undefined; readonly previous: Buffer | undefined; readonly known: Known };

@@ -122,6 +122,11 @@ export class LmdbTables {
     return row && sharedValue(row);
   }
 
+  /** No object of the type stands. */
+  isEmpty(type: TypeKey): boolean {
+    return this.names(type, { after: undefined, limit: 1 }).length === 0;
+  }
+
   gone(type: TypeKey, name: string): StreamRevision | undefined {
     const revision: unknown = this.#gone.get(rowKey(type, name));
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
@@ -145,10 +150,10 @@ export class LmdbTables {
    * Reads a type's rows in order of name, starting after `after`. `read` gets each row in a shared buffer, valid only until it
    * returns: a scan of a million rows copies none of them. The scan ends early where `read` answers false.
    */
-  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer) => boolean): void {
+  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer, name: string) => boolean): void {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
-    for (const { value } of this.#scans.getRange({ start, end: `${type}0`, limit })) if (!read(value)) return;
+    for (const { key, value } of this.#scans.getRange({ start, end: `${type}0`, limit })) if (!read(value, key.slice(prefix.length))) return;
   }
 
   /** Names of a type's objects in order, starting after `after`. */

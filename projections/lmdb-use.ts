@@ -10,7 +10,7 @@ import { endsAsCommitted } from './lmdb-committed.ts';
  * tables are whole wherever they are copied to.
  */
 
-const tablesFormat = 4;
+const tablesFormat = 5;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 

@@ -18,6 +18,7 @@ import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint, LmdbTables, Writer } from './lmdb-tables.ts';
 import { ObjectIndexes, type OnUnindexed } from './object-indexes.ts';
+import { OlderRows } from './older-rows.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import type { Fold } from './runner.ts';
 import { storedOf } from './row.ts';
@@ -54,6 +55,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #times: EventTimes;
   readonly declarations: Declarations;
   readonly level: Level;
+  readonly older: OlderRows;
 
   constructor(dependencies: ObjectModelDependencies) {
     this.#tables = dependencies.tables;
@@ -64,11 +66,11 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#waiters = new PositionWaiters(dependencies.clock);
     this.declarations = new Declarations(dependencies.tables);
     this.level = new Level(dependencies.tables);
+    this.older = new OlderRows(dependencies.tables);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
     this.snapshots = new SnapshotPlaces(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
-    this.#position = position;
-    this.#events = events;
+    [this.#position, this.#events] = [position, events];
     const { clock, latestTime = () => clock.now() + clockDifferenceMsMax } = dependencies;
     this.#times = new EventTimes(time, latestTime);
   }

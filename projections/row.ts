@@ -4,18 +4,20 @@ import type { StoredObject } from '../src/read/objects.ts';
 /**
  * One row of the object table: what is needed of an object without parsing it, then the exact bytes of its answer.
  *
- *   0  u8   format (2)
+ *   0  u8   format (3)
  *   1  u8   flags: 1 deletion requested, 2 has finalizers
  *   2  u32  revision
  *   6  u128 position: past 2⁶⁴ from the second epoch of a log on
  *  22  u32  length of the index entry, 0 when its type was not registered at the time
- *  26  …    the index entry (entry-codec.ts), then the answer
+ *  26  u32  the declaration that its last event was decided by, and one; 0: by none
+ *  30  …    the index entry (entry-codec.ts), then the answer
  *
  * Little-endian.
  */
-const format = 2;
-const headerBytes = 26;
+const format = 3;
+const headerBytes = 30;
 const entryLengthAt = 22;
+const declaredAt = 26;
 const flagDeletion = 1;
 const flagFinalizers = 2;
 
@@ -24,6 +26,8 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
+  /** The revision of its type's declaration that its last event was decided by; undefined: none was known. */
+  readonly declared: number | undefined;
   /** Empty when there is none. */
   readonly entry: Uint8Array;
   readonly answer: Uint8Array;
@@ -37,6 +41,7 @@ export function encodeRow(row: Row): Buffer {
   bytes.writeBigUInt64LE(BigInt.asUintN(64, row.position), 6);
   bytes.writeBigUInt64LE(row.position >> 64n, 14);
   bytes.writeUInt32LE(row.entry.length, entryLengthAt);
+  bytes.writeUInt32LE(row.declared === undefined ? 0 : row.declared + 1, declaredAt);
   bytes.set(row.entry, headerBytes);
   bytes.set(row.answer, headerBytes + row.entry.length);
   return bytes;
@@ -51,6 +56,7 @@ export function decodeRow(bytes: Buffer): Row {
     position: positionOf(bytes),
     deletionRequested: (flags & flagDeletion) !== 0,
     finalizers: (flags & flagFinalizers) !== 0,
+    declared: declaredOf(bytes),
     entry: bytes.subarray(headerBytes, answerAt),
     answer: bytes.subarray(answerAt),
   };
@@ -58,6 +64,11 @@ export function decodeRow(bytes: Buffer): Row {
 
 export function revisionOf(bytes: Buffer): StreamRevision {
   return streamRevision(bytes.readUInt32LE(2));
+}
+
+export function declaredOf(bytes: Buffer): number | undefined {
+  const declared = bytes.readUInt32LE(declaredAt);
+  return declared === 0 ? undefined : declared - 1;
 }
 
 export function storedOf(bytes: Buffer): StoredObject {

@@ -17,7 +17,9 @@ export type Command =
   /** Marks the object for deletion, and removes it if nothing holds it. Without `propagation` its own finalizers say what becomes of its dependents. */
   | { readonly type: 'delete'; readonly name: string; readonly preconditions: Preconditions; readonly propagation?: Propagation | undefined }
   /** The collector's: removes a marked object without finalizers whose uid is still this. */
-  | { readonly type: 'collect'; readonly name: string; readonly uid: string };
+  | { readonly type: 'collect'; readonly name: string; readonly uid: string }
+  /** The platform's: repeats the object of that uid and version one revision on, under the present declaration, which claims its values. */
+  | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
 /** `main` leaves status alone where the type has a status subresource; `status` leaves all else alone. */
 export type Part = 'main' | 'status';

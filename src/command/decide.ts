@@ -7,7 +7,7 @@ import type { Command, Part, Preconditions } from './command.ts';
 import type { LiveState, State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
 import { emit, emitLeaving, emitRemoved, isRemovable, removalOf, type Emitted } from './emit.ts';
-import { alreadyExists, identityProblem, notFound, refuse } from './refuse.ts';
+import { alreadyExists, identityProblem, notFound, refuse, stalePrecondition } from './refuse.ts';
 import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
@@ -36,6 +36,8 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
       return decideDelete(state, command, facts);
     case 'collect':
       return decideCollect(state, command.name, command.uid, facts);
+    case 'fence':
+      return decideFence(state, command, facts);
     default:
       return unreachable(command);
   }
@@ -148,4 +150,10 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   if (!isRemovable(state.object)) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
   const event = removalOf(state.object);
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
+}
+
+/** Nobody wished for it, so nothing but its version changes, and what an index cannot take of it is held by nobody. */
+function decideFence(state: State, { name, uid, version }: Command & { readonly type: 'fence' }, facts: Facts): Decision {
+  if (state.kind !== 'live' || state.object.metadata.uid !== uid || state.revision !== version) return stalePrecondition(facts.type, name);
+  return emitLeaving(facts, { event: 'NameFenced', object: renumbered(state.object, state, { generation: 0 }), warnings: [] });
 }

@@ -25,7 +25,7 @@ export type Removal = Extract<ObjectEvent, { readonly type: 'ObjectDeleted' }>;
 type Declared = Pick<Facts, 'type' | 'onceUnique'>;
 
 type Change = {
-  readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested';
+  readonly event: 'ObjectCreated' | 'ObjectUpdated' | 'ObjectDeletionRequested' | 'NameFenced';
   readonly object: ResourceObject;
   readonly warnings: readonly string[];
 };
@@ -41,7 +41,7 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
   }
 }
 
-/** What is on its way out can always go: an index that cannot take it, as one declared since may be, holds nothing of it. */
+/** What is on its way out can always go, and what stands can be repeated: an index that cannot take it, as one declared since may be, holds nothing of it. */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);
   if (emitted.ok) return emitted;

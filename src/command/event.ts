@@ -52,9 +52,12 @@ export type LeaseEvent =
  */
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
-/** In `lease:node/<id>`, again and again while a node runs: which level it reads. */
+/**
+ * In `lease:node/<id>`, again and again while a node runs: which level it reads, and up to which position (decimal) no append of
+ * its that an older declaration decided is still to land (consistency protocol, 1).
+ */
 export type NodeEvent =
-  | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number }
+  | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
   | { readonly type: 'NodeLeft' };
 
 export type PackageEvent =
@@ -70,7 +73,19 @@ export type PackageEvent =
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
-export type Event = ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent | LevelEvent | NodeEvent;
+/**
+ * In the stream `unique:<plural>.<group>`: of all objects that hold a value of these indexes a claim says so, as of the type's
+ * declaration at the revision `declared`, and of `late` events since then that an older one decided. It says nothing if the log
+ * has another declaration or more such events before it.
+ */
+export type UniquenessEvent = {
+  readonly type: 'UniqueEnforced';
+  readonly declared: number;
+  readonly late: number;
+  readonly indexes: readonly string[];
+};
+
+export type Event = UniquenessEvent | ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent | LevelEvent | NodeEvent;
 
 /** Who caused an event and how (decision 10.1). */
 export type Cause = {

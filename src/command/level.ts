@@ -3,7 +3,7 @@
  * never falls. A log that does not say which it has is of the first.
  *
  * 1: what was written before there were levels.
- * 2: `TypeDeclared` in streams `type:<type>`, and `declared` in the metadata of objects' events.
+ * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of objects' events.
  */
 export const firstLevel = 1;
 export const declarationsLevel = 2;

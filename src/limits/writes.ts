@@ -35,6 +35,8 @@ export const writeTurnWaitMs = 10_000;
 /** Races lost to other nodes after which the next try is put off, and by how much at most: bursts elsewhere are outlasted. */
 export const writeLossesAtOnce = 3;
 export const writeLossWaitMsMax = 250;
+/** Appends given up with an unknown outcome that a node remembers until it is known: past it writes are 503 before they are sent. */
+export const unsettledMax = 8_192;
 /** How long GET and LIST wait for a `resourceVersion` this node has not folded yet (504 past it). */
 export const freshnessWaitMs = 2_000;
 /** How long a write that the log has taken waits for this node's read models before it answers 503. */

@@ -19,6 +19,8 @@ export type DecodedEvent = {
   readonly indexed: KnownEntry | undefined;
   /** The time it was stamped with, where this process did it. */
   readonly time: string | undefined;
+  /** The declaration that it was decided by, where this process did it and it was by one. */
+  readonly declared?: number | undefined;
 };
 
 type Located = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
@@ -38,7 +40,7 @@ type Written = Uint8Array & { [written]?: DecodedEvent };
 
 export function encodeEvent(id: string, event: Event, metadata: EventMetadata, indexed?: KnownEntry): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  data[written] = located(event, data, { indexed, time: metadata.time });
+  data[written] = located(event, data, { indexed, time: metadata.time, declared: metadata.declared });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
@@ -78,6 +80,26 @@ export function stampOf(recorded: RecordedEvent): string {
   const isCurrent = end >= timeLength + timeMember.length && bytes[schemaAt] === currentSchema && bytes[schemaAt + 1] === comma;
   const stamp = isCurrent ? bytes.toString('latin1', end - timeLength - timeMember.length, end) : '';
   return stamp.startsWith(timeMember) ? stamp.slice(timeMember.length) : decodeMetadata(recorded).time;
+}
+
+const declaredMember = Buffer.from('"declared":');
+
+/** The declaration that an event says it was decided by. Found without parsing, as above; undefined: by none. */
+export function declaredIn(recorded: RecordedEvent): number | undefined {
+  const known = (recorded.data as Written)[written];
+  if (known?.time !== undefined) return known.declared;
+  const bytes = buffer(recorded.metadata);
+  const at = bytes.lastIndexOf(declaredMember);
+  if (at === -1) return undefined;
+  let declared = 0;
+  for (let place = at + declaredMember.length; isDigit(bytes[place]); place += 1) declared = declared * 10 + (bytes[place] ?? 0) - zero;
+  return declared;
+}
+
+const zero = 0x30;
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= zero && byte < zero + 10;
 }
 
 const comma = 0x2c;
@@ -126,9 +148,9 @@ function dataText(event: Event): string {
 
 const unwritten = { indexed: undefined, time: undefined };
 
-function located(event: Event, data: Buffer, { indexed, time }: Pick<DecodedEvent, 'indexed' | 'time'>): DecodedEvent {
-  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, indexed, time };
-  return { event, ...placeIn(data), indexed, time };
+function located(event: Event, data: Buffer, known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared'>): DecodedEvent {
+  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
+  return { event, ...placeIn(data), ...known };
 }
 
 function placeIn(data: Buffer): Located {
@@ -140,7 +162,7 @@ const isObjects: Readonly<Record<Event['type'], boolean>> = {
   ObjectCreated: true, ObjectUpdated: true, ObjectDeletionRequested: true, ObjectDeleted: true, NameFenced: true,
   ValueClaimed: false, ValueReleased: false, PasswordSet: false, TokenIssued: false,
   EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false, PackageChunk: false,
-  TypeDeclared: false, LevelRaised: false, NodeSeen: false, NodeLeft: false,
+  TypeDeclared: false, UniqueEnforced: false, LevelRaised: false, NodeSeen: false, NodeLeft: false,
 };
 
 export function isObjectEvent(event: Event): event is ObjectEvent {
@@ -165,6 +187,7 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   LevelRaised: ['level'],
   NodeSeen: ['reads', 'beatMs'],
   NodeLeft: [],
+  UniqueEnforced: ['declared', 'late', 'indexes'],
   TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
 };
 

@@ -11,7 +11,24 @@ export type Declared = {
    * events of earlier declarations say is held may be claimed by nobody.
    */
   readonly since: Readonly<Record<string, number>>;
+  /** The same, of whichever values: by which function an index is computed may have changed meanwhile. */
+  readonly always: Readonly<Record<string, number>>;
+  /**
+   * By index the `since` that it is enforced for: of all that stands and holds a value of it a claim says so (consistency
+   * protocol, 1). One of another `since` is not enforced.
+   */
+  readonly enforced: Readonly<Record<string, number>>;
+  /** Events of the type that were folded since this declaration and were decided by one from before an index of it was unique. */
+  readonly late: number;
 };
+
+/** Whether everything that holds a value of the index has claimed it. */
+export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforced'>, index: string): boolean {
+  return since[index] !== undefined && enforced[index] === since[index];
+}
+
+/** An object that was written by a declaration from before its index was unique, although that was enforced by then. */
+export type LateWrite = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly indexes: readonly string[] };
 
 /** What the log says of types' declarations, as far as this node has folded it. */
 export type DeclarationReader = {
@@ -24,9 +41,24 @@ export type DeclarationReader = {
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };
 
+/** What a row says of an object: its last event's revision, the declaration that decided it, and the answer's JSON. */
+export type WrittenObject = { readonly revision: StreamRevision; readonly declared: number | undefined; readonly bytes: Uint8Array };
+
+/** Names in order; `next` is where the next page begins, undefined at the end. */
+export type OlderPage = { readonly names: readonly string[]; readonly next: string | undefined };
+
+/** Which declarations objects were written by. */
+export type OlderReader = {
+  /** Some of the names after `after` whose objects were written by a declaration before that revision, or by none. */
+  page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
+  written(type: TypeKey, name: string): WrittenObject | undefined;
+};
+
 export type DeclarationFeed = {
-  /** Calls `listener` once another declaration of the type is folded. It must not throw. */
+  /** Calls `listener` once another declaration of the type is folded, or more is known of its indexes. It must not throw. */
   subscribe(listener: (type: TypeKey) => void): () => void;
+  /** Calls `listener` once a late write is folded. It must not throw. */
+  onLate(listener: (late: LateWrite) => void): () => void;
 };
 
 /** Which level the log has, as far as this node has folded it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { nameIndex } from './type/index-definition.ts';
+import { entryOfFact, nameIndex } from './type/index-definition.ts';
 import type { IndexEntry, IndexKey } from './type/index-entry.ts';
 import { textOfKey } from './type/index-key.ts';
 import type { ResourceObject } from './object/object.ts';
@@ -20,6 +20,13 @@ export function heldValues(
     .filter(({ unique, name }) => (unique || onceUnique?.has(name) === true) && name !== nameIndex)
     .flatMap((index) => index.keysOf(object).map((key) => heldValue(index, key)))
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
+}
+
+/** The values of unique indexes that a stored object holds; an index whose function fails on it has none of it. */
+export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
+  const { keys } = entryOfFact(indexes, object);
+  return indexes.flatMap((index, place) => (
+    index.unique && index.name !== nameIndex ? (keys[place] ?? []).map((key) => heldValue(index, key)) : []));
 }
 
 /** The unique values that an object held by the entry it was and no longer holds by the one it is; nothing is run for it. */

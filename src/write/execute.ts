@@ -1,75 +1,36 @@
 import type { Command, WriteContext, WriteOutcome } from '../command/command.ts';
 import { decide, isNameDrawn, nameOf, type Decision } from '../command/decide.ts';
 import type { Facts } from '../command/facts.ts';
-import { eventSchema, type EventMetadata } from '../command/event.ts';
+import { eventSchema } from '../command/event.ts';
 import { expectedOf, initialState, type State } from '../command/evolve.ts';
-import type { Kept, Withheld } from '../command/strategy.ts';
+import type { Withheld } from '../command/strategy.ts';
 import type { Subject } from '../command/subject.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { smallEventBytes, writeFoldWaitMs } from '../limits/writes.ts';
-import type { EventLog, LogPosition, StreamName } from '../log/log.ts';
-import type { DeclarationReader } from '../read/declarations.ts';
-import type { ObjectReader } from '../read/objects.ts';
+import type { AppendOutcome, LogPosition, StreamName } from '../log/log.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { storedObject } from '../resource/object/shown-object.ts';
-import type { Judged, SecretKeeper, WriteRules } from './rules.ts';
+import type { Judged } from './rules.ts';
 import { LogUnreadableError, settlingLog, type WriterLog } from './retrying-log.ts';
 import { Admission, type Admitted } from './admission/admission.ts';
 import { settleAttempts, type Attempt } from './attempts.ts';
 import { decidedBy, isStillDecidedBy, type DecidedBy } from './declared.ts';
+import type { Given, WriteDoorDependencies, Writing } from './door-types.ts';
 import { HeldGuard } from './guard.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
 import { refusalOf, shownOnce } from './outcomes.ts';
-import { answerOf, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
+import { answerOf, lackingIn, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
 import { diskShort, taken, tooLarge, tooMany, tooManyHashes, unavailable } from './refusals.ts';
-import { isHeldBack, type WriterDisk } from './storage.ts';
-import { Stamps, type StampsDependencies } from './stamps.ts';
-import { baseOf, streamOf, type Target } from './target.ts';
+import { isHeldBack } from './storage.ts';
+import { Stamps } from './stamps.ts';
+import { baseOf, storedIn, streamOf, type Target } from './target.ts';
 import { Turns, type Leave } from './object-queue.ts';
-import { claimValues, storedHolder, type ValuesRefused } from './values.ts';
+import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './values.ts';
 import { Writers } from './admission/writers.ts';
 
 /** The one door for writes: HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
-
-export type WriteDoorDependencies = StampsDependencies & {
-  readonly log: EventLog;
-  readonly reader: ObjectReader;
-  /** Undefined: nothing is known of earlier declarations. */
-  readonly declarations?: DeclarationReader;
-  readonly domain: string;
-  readonly uuid: () => string;
-  /** Five characters of `[a-z0-9]` for generated names. */
-  readonly suffix: () => string;
-  /** Of the platform's own types. */
-  readonly rules: WriteRules;
-  readonly secrets: SecretKeeper;
-  /** Undefined: nothing watches how much is free. */
-  readonly disk?: WriterDisk;
-  /** Who is limited, and how; without it everybody writes as the platform does. */
-  readonly writers?: Writers;
-  /** Of one append; undefined: what every log takes. */
-  readonly appendBytesMax?: number;
-  /** The memory that writes share with requests. */
-  readonly held?: HeldBytes;
-};
-
-/** What every try at one command has in common. */
-type Given = {
-  readonly uid: string;
-  /** The characters a drawn name ends in; another draw after a collision. */
-  suffix: string;
-  readonly context: WriteContext;
-  readonly admitted: Admitted;
-  /** What was withheld from this write, once it is kept. */
-  kept?: Kept;
-  /** Once the write needs one. */
-  guard?: HeldGuard;
-};
-
-/** One write's own. */
-type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };
 
 /**
  * Read state → decide → append at the revision read → wait until this node's read models hold it. An outcome that could
@@ -156,7 +117,7 @@ class WriteDoor {
     const declared = by === undefined ? {} : { declared: by.revision };
     const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId, ...declared };
     const writing = { given, metadata, by };
-    return command.type === 'collect' ? this.#carryOut(target, decision, writing) : this.#judgeAndCarryOut(target, decision, writing);
+    return isUnjudged[command.type] ? this.#carryOut(target, decision, writing) : this.#judgeAndCarryOut(target, decision, writing);
   }
 
   async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
@@ -189,21 +150,25 @@ class WriteDoor {
     const { admitted, context: { dryRun, subject } } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, writing);
     const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
-    const proposal = propose(decision, { uuid, metadata, indexed, appendBytesMax });
+    const proposing = { uuid, metadata, indexed, appendBytesMax };
+    const proposal = propose(decision, proposing);
     const { bytes, largest } = sizeOf(proposal);
     const limited = admitted.takeEvents(proposal.events, { isTooLarge: largest > objectBytesMax });
     if (limited !== undefined) return limited;
     if (largest > objectBytesMax) return this.#confirm(target, tooLarge(largest));
     if (!dryRun) this.#dependencies.disk?.take(bytes);
-    const stored = await this.#refuseStored(target, decision, subject);
+    const stored = await this.#refuseStored(target, decision, { subject, by });
     if (stored !== undefined) return stored;
-    const wanted = { ...baseOf(target), type: target.type, event: decision.event, metadata, by, dryRun };
+    const { type } = target;
+    const mayLack = heldOnItsWayOut(type, storedIn(target), decision.object);
+    const wanted = { ...baseOf(target), type, event: decision.event, metadata, by, dryRun, mayLack };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
     const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
-    const refused = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
-    if (refused !== undefined) return this.#refuseValues(target, refused, subject);
+    const claimed = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
+    if (claimed.outcome !== 'claimed') return this.#refuseValues(target, claimed, subject);
     if (dryRun) return this.#confirm(target, proposal.decision);
-    return shownOnce(await this.#append(target, proposal, writing), given.kept);
+    const whole = lackingIn(proposal, claimed.lacking, proposing);
+    return shownOnce(await this.#append(target, whole, writing), given.kept);
   }
 
   #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
@@ -213,10 +178,10 @@ class WriteDoor {
   }
 
   /** A value that another object has without a claim, if the log itself says that it has it still. */
-  async #refuseStored(target: Target, { entry }: Made, subject: Subject): Promise<Attempt | undefined> {
-    const { type, name, state } = target;
-    const before = state.kind === 'live' ? state.object : undefined;
-    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before, after: entry });
+  async #refuseStored(target: Target, { entry }: Made, { subject, by }: { readonly subject: Subject; readonly by: DecidedBy }): Promise<Attempt | undefined> {
+    const { type, name } = target;
+    const before = storedIn(target);
+    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before, after: entry, by });
     if (holder === undefined) return undefined;
     const stream = streamOf(type, holder.name);
     const head = await this.#log.readLast(stream);
@@ -225,10 +190,10 @@ class WriteDoor {
   }
 
   /** Against what the writer holds in this very turn. */
-  #judge({ type, state }: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
+  #judge(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
     return this.#dependencies.rules.judge({
-      type, subject, isNewPassword: withheld?.kind === 'password',
-      before: state.kind === 'live' ? state.object : undefined, after: event.type === 'ObjectDeletionRequested' ? undefined : object,
+      type: target.type, subject, isNewPassword: withheld?.kind === 'password',
+      before: storedIn(target), after: event.type === 'ObjectDeletionRequested' ? undefined : object,
     });
   }
 
@@ -268,9 +233,14 @@ class WriteDoor {
   }
 
   async #append(target: Target, { events, decision }: Proposal, { given, by }: Writing): Promise<Attempt> {
-    if (!isStillDecidedBy(this.#dependencies.declarations, target.type, by)) return 'again';
+    const { declarations, unsettled } = this.#dependencies;
+    const { type: { key }, name, stream } = target;
+    if (!isStillDecidedBy(declarations, target.type, by)) return 'again';
+    if (unsettled?.hasRoom() === false) return unavailable();
     given.guard?.spend();
-    const outcome = await this.#log.append(target.stream, events, expectedOf(target.state));
+    const expected = expectedOf(target.state);
+    const append = async (): Promise<AppendOutcome> => this.#log.append(stream, events, expected);
+    const outcome = await (unsettled === undefined ? append() : unsettled.send({ type: key, name, stream, expected, by }, append));
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return unavailable();
       const head = await this.#log.readLast(target.stream);
@@ -291,5 +261,8 @@ class WriteDoor {
     return reached === 'reached' ? 'again' : unavailable();
   }
 }
+
+/** The platform's own steps, which change nothing that anybody is granted. */
+const isUnjudged: Readonly<Record<Command['type'], boolean>> = { create: false, replace: false, patch: false, delete: false, collect: true, fence: true };
 
 const unordered: Leave = () => undefined;

@@ -1,6 +1,6 @@
 import { must } from '../base/unreachable.ts';
 import type { Decision } from '../command/decide.ts';
-import type { EventMetadata, ObjectEvent } from '../command/event.ts';
+import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
 import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
 import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
@@ -32,11 +32,22 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
   return { ...decision, object: must(decision.event.object, 'what is removed was marked') };
 }
 
-/** Of objects' data: of all events, and of what an object is held to; what is on its way out can always go. */
+const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
+
+/** The same without some of the values it says are held: what is on its way out holds nothing that another has claimed. */
+export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
+  const { decision } = proposal;
+  const { event } = decision;
+  if (values.length === 0 || event.type === 'ObjectDeleted') return proposal;
+  const held = event.values.filter(({ index, hash }) => !values.some((other) => other.index === index && other.hash === hash));
+  return propose({ ...decision, event: { ...event, values: held } }, proposing);
+}
+
+/** Of objects' data: of all events, and of what an object is held to; what is on its way out can always go, and so can a fence. */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;
   const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
-  return { bytes, largest: type === 'ObjectDeletionRequested' || type === 'ObjectDeleted' ? 0 : events[0].data.length };
+  return { bytes, largest: unbounded.has(type) ? 0 : events[0].data.length };
 }
 
 /** The object after the append, as it is answered: the append's last event stands at the given place. */

@@ -41,6 +41,7 @@ export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean 
 
 function isCarriedOut(disk: WriterDisk, write: Write): boolean {
   const { command, context: { origin, isShipped }, state, object } = write;
+  if (command.type === 'fence') return false;
   if (command.type === 'delete' || command.type === 'collect' || isShipped === true) return true;
   if (origin === 'platform') return !disk.isScarce() || isDoneWhenScarce(disk, write);
   return state.kind === 'live' && freesDeletion(state.object, object);

@@ -1,5 +1,6 @@
 import { expectedOf, type State } from '../command/evolve.ts';
 import { streamName, type ExpectedRevision, type StreamName } from '../log/log.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** The object a write is about, as it stood when it was looked up. */
@@ -7,6 +8,11 @@ export type Target = { readonly type: ResourceType; readonly name: string; reado
 
 export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
+}
+
+/** The object as it stood; undefined where there was none. */
+export function storedIn({ state }: Target): ResourceObject | undefined {
+  return state.kind === 'live' ? state.object : undefined;
 }
 
 export function baseOf({ stream, state }: Target): { readonly me: StreamName; readonly base: ExpectedRevision } {

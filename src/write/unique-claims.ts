@@ -214,8 +214,8 @@ function holds(head: RecordedEvent, value: HeldValue): boolean {
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
 }
 
-/** Its values are those of the event it repeats, decided by that one's declaration. */
-async function appendFence(dependencies: ClaimsDependencies, holder: StreamName, head: RecordedEvent | undefined): Promise<AppendOutcome> {
+/** Expects `head`. Its values are those of the event it repeats, decided by that one's declaration. */
+export async function appendFence(dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>, holder: StreamName, head: RecordedEvent | undefined): Promise<AppendOutcome> {
   const { declared: _declared, ...metadata } = dependencies.metadata();
   const before = head === undefined ? undefined : decodeMetadata(head).declared;
   const fence = encodeEvent(dependencies.uuid(), fenceOf(head), before === undefined ? metadata : { ...metadata, declared: before });

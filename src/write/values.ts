@@ -5,12 +5,13 @@ import {
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
 import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../log/log.ts';
+import { isEnforced } from '../read/declarations.ts';
 import type { ObjectReader } from '../read/objects.ts';
-import { heldValue } from '../resource/held-values.ts';
+import { heldValue, valuesOfFact } from '../resource/held-values.ts';
 import { entryOfFact, nameIndex } from '../resource/type/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
-import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { IndexDefinition, ResourceType } from '../resource/type/resource-type.ts';
 import type { WriterLog } from './retrying-log.ts';
 import type { DecidedBy } from './declared.ts';
 import type { Refusal } from './refusals.ts';
@@ -27,7 +28,12 @@ export type ValuesWanted = {
   readonly by?: DecidedBy;
   /** Only looks whether somebody else has them. */
   readonly dryRun: boolean;
+  /** Whether the object can be written without a value where another has claimed it. */
+  readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
 };
+
+/** Its append may go out; values of `lacking` are others', and the event must not say that they are held. */
+export type ValuesClaimed = { readonly outcome: 'claimed'; readonly lacking: readonly HeldValue[] };
 
 export type ValuesRefused =
   | { readonly outcome: 'taken'; readonly value: HeldValue; readonly holder: StreamName }
@@ -41,15 +47,14 @@ export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly owe: (claims: number) => void;
 };
 
-/**
- * Claims every unique value the event newly holds, in sorted order; undefined when its append may go out. Otherwise
- * what was claimed is given up.
- */
-export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesRefused | undefined> {
-  if (wanted.event.values.length === 0) return undefined;
+const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
+
+/** Claims every unique value the event newly holds, in sorted order. Where it is refused, what was claimed is given up. */
+export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesClaimed | ValuesRefused> {
+  if (wanted.event.values.length === 0) return allClaimed;
   const { dryRun } = wanted;
   const gained = await newlyHeld(dependencies, wanted);
-  if (gained.values.length === 0) return undefined;
+  if (gained.values.length === 0) return allClaimed;
   if (dryRun) return lookAtAll(dependencies, gained.values, wanted);
   const refusal = dependencies.charge(gained.values.length);
   return refusal === undefined ? claimAll(dependencies, gained, wanted) : { outcome: 'limited', refusal };
@@ -57,19 +62,21 @@ export async function claimValues(dependencies: ValuesDependencies, wanted: Valu
 
 async function claimAll(
   dependencies: ValuesDependencies, gained: Gained, wanted: ValuesWanted,
-): Promise<ValuesRefused | undefined> {
-  const { type: { key: type }, me, base, metadata } = wanted;
+): Promise<ValuesClaimed | ValuesRefused> {
+  const { type: { key: type }, me, base, metadata, mayLack } = wanted;
   const claims: ClaimsDependencies = { ...dependencies, metadata: () => metadata };
   const made: Made[] = [];
+  const lacking: HeldValue[] = [];
   let isWhole = false;
   try {
     for (const value of gained.values) {
       const result = await claimValue(claims, { type, value, me, base });
-      if (result.outcome !== 'claimed') return refusedBy(result, value);
-      made.push({ value, stream: claimStream(type, value), claimed: result });
+      if (result.outcome === 'claimed') made.push({ value, stream: claimStream(type, value), claimed: result });
+      else if (result.outcome === 'taken' && mayLack?.(value) === true) lacking.push(value);
+      else return refusedBy(result, value);
     }
     isWhole = true;
-    return undefined;
+    return { outcome: 'claimed', lacking };
   } finally {
     if (!isWhole) await giveUpAll(claims, { made: made.filter(({ value }) => gained.mayGiveUp(value)), wanted, owe: dependencies.owe });
   }
@@ -93,13 +100,13 @@ async function giveUpAll(
 }
 
 async function lookAtAll(
-  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type: { key: type }, me }: ValuesWanted,
-): Promise<ValuesRefused | undefined> {
+  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type: { key: type }, me, mayLack }: ValuesWanted,
+): Promise<ValuesClaimed | ValuesRefused> {
   for (const value of values) {
     const holder = await holderElsewhere(log, { type, value, me });
-    if (holder !== undefined) return { outcome: 'taken', value, holder };
+    if (holder !== undefined && mayLack?.(value) !== true) return { outcome: 'taken', value, holder };
   }
-  return undefined;
+  return allClaimed;
 }
 
 function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): ValuesRefused {
@@ -129,11 +136,23 @@ function textOf({ index, hash }: HeldValue): string {
   return `${index}/${hash}`;
 }
 
-/** Whether what an event says is held was claimed for it: not if the index has become unique since. */
+/** Whether what an event says is held was claimed for it: not if the index has become unique since, until that is enforced. */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
-  if (by === undefined || Object.values(by.since).every((since) => since === 0)) return () => true;
+  if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
   const { declared = -1 } = decodeMetadata(recorded);
-  return ({ index }) => by.since[index] === 0 || declared >= (by.since[index] ?? 0);
+  return ({ index }) => declared >= (by.since[index] ?? 0) || isEnforced(by, index);
+}
+
+/** Of an object on its way out: whether it had the value before the write, so that it gains nothing with it. */
+export function heldOnItsWayOut(
+  type: Pick<ResourceType, 'indexes'>, before: ResourceObject | undefined, after: ResourceObject,
+): ValuesWanted['mayLack'] {
+  if (before === undefined || after.metadata.deletionTimestamp === undefined) return undefined;
+  let had: ReadonlySet<string> | undefined;
+  return (value) => {
+    had ??= new Set(valuesOfFact(type.indexes, before).map(textOf));
+    return had.has(textOf(value));
+  };
 }
 
 export type ValuesGained = {
@@ -143,6 +162,7 @@ export type ValuesGained = {
   readonly before: ResourceObject | undefined;
   /** Of the object after the write; undefined when unknown. */
   readonly after: IndexEntry | undefined;
+  readonly by: DecidedBy;
 };
 
 /** An object that has a value, at the revision it was folded up to when it was found. */
@@ -151,8 +171,8 @@ export type StoredHolder = { readonly value: HeldValue; readonly name: string; r
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Objects that have a value since its index was not unique hold it without a claim, whatever was claimed before or since. Of
- * each value that the write newly gains the read model says whether another object has it. Unless the claim that stands
+ * Until an index is enforced, objects that have a value since it was not unique hold it without a claim, whatever was claimed
+ * before or since. Of each value that the write newly gains the read model says whether another object has it. Unless the claim that stands
  * is this object's, that counts if the log confirms that it still stands at that revision (consistency protocol, 1).
  */
 export async function storedHolder({ log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader }, gained: ValuesGained): Promise<StoredHolder | undefined> {
@@ -164,9 +184,9 @@ export async function storedHolder({ log, reader }: { readonly log: Pick<WriterL
 }
 
 /** Each is looked for when it is asked for, so that its revision is of that very turn. */
-function* holdersElsewhere(reader: Reader, { type, name, before, after }: ValuesGained): Generator<StoredHolder> {
+function* holdersElsewhere(reader: Reader, { type, name, before, after, by }: ValuesGained): Generator<StoredHolder> {
   for (const [place, index] of type.indexes.entries()) {
-    if (!index.unique || index.name === nameIndex) continue;
+    if (!mayBeUnclaimed(index, by)) continue;
     for (const key of after?.keys[place] ?? []) {
       const holder = reader.holderOf(type, place, key);
       if (holder === undefined || holder === name || (before !== undefined && hasKey(type, before, { place, key }))) continue;
@@ -174,6 +194,10 @@ function* holdersElsewhere(reader: Reader, { type, name, before, after }: Values
       yield { value: heldValue(index, key), name: holder, revision };
     }
   }
+}
+
+function mayBeUnclaimed({ name, unique }: IndexDefinition, by: DecidedBy): boolean {
+  return unique && name !== nameIndex && (by === undefined || !isEnforced(by, name));
 }
 
 function hasKey(type: ResourceType, object: ResourceObject, { place, key }: { readonly place: number; readonly key: IndexKey }): boolean {

@@ -250,3 +250,24 @@ test('what was held while its index was not unique is claimed with the next writ
   shown(await one!.write(merge({ spec: { title: 'again' } }, { name: 'c' })));
   t.equal(Number(await doors.settle(doors.log.head())) - Number(before), 2, 'claimed once: the title\'s claim and the object');
 });
+
+test('an object whose value another one has claimed meanwhile can be deleted, held by finalizers or not', async (t) => {
+  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a', 'folder', titleAlone));
+  one!.lead(true);
+  await one!.declare();
+  const held = { metadata: { name: 'd', finalizers: ['example.com/hold'] }, spec: { title: 'd', serial: 's' } };
+  for (const command of [named('b', 's'), named('c', 's'), create(body(held))]) shown(await one!.write(command));
+  one!.type = of('1.1.0', 'b', 'folder', serialAndTitle);
+  await one!.declare();
+  await caughtUp(doors);
+  shown(await one!.write(merge({ metadata: { labels: { app: 'x' } } }, { name: 'b' })));
+  t.equal(verdict(await one!.write(merge({ metadata: { labels: { app: 'x' } } }, { name: 'c' }))), 'unique-value-taken');
+  for (const name of ['c', 'd']) shown(await one!.write(remove({}, name)));
+  t.match(decodeEvent(await last(doors, 'd')).event, { type: 'ObjectDeletionRequested', values: [{ index: 'spec.title' }] }, 'it holds what nobody else has claimed');
+  const status = merge({ metadata: { labels: { app: 'x' } } }, { name: 'd' });
+  shown(await one!.write(status));
+  t.equal(verdict(await one!.write(merge({ spec: { title: 'b' } }, { name: 'd' }))), 'unique-value-taken', 'it gains nothing');
+  shown(await one!.write(merge({ metadata: { finalizers: null } }, { name: 'd' })));
+  t.same([await last(doors, 'c'), await last(doors, 'd')].map(({ type }) => type), ['ObjectDeleted', 'ObjectDeleted']);
+  t.equal(await claimantOf(doors, 's'), 'b');
+});

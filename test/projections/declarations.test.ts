@@ -3,11 +3,11 @@ import { test } from 'tap';
 import { Declarations } from '../../projections/declarations.ts';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { streamRevision } from '../../src/log/log.ts';
-import type { Declared } from '../../src/read/declarations.ts';
+import { isEnforced, type Declared, type LateWrite } from '../../src/read/declarations.ts';
 import { widgets } from '../support/given.ts';
 
 const declaration = widgets.declaration!;
-const at = (revision: number, version: string): Omit<Declared, 'since'> => ({ revision: streamRevision(revision), declaration: { ...declaration, version } });
+const at = (revision: number, version: string): Pick<Declared, 'revision' | 'declaration'> => ({ revision: streamRevision(revision), declaration: { ...declaration, version } });
 
 test('the last declaration and the names of unique indexes are there after a restart', async (t) => {
   const dir = t.testdir();
@@ -16,8 +16,8 @@ test('the last declaration and the names of unique indexes are there after a res
   const heard: string[] = [];
   const unsubscribe = declarations.subscribe((type) => { heard.push(type); });
   const batch = declarations.begin();
-  batch.declare(widgets.key, at(0, '1.0.0'));
-  batch.declare(widgets.key, at(1, '2.0.0'));
+  batch.declare(widgets.key, at(0, '1.0.0'), true);
+  batch.declare(widgets.key, at(1, '2.0.0'), false);
   batch.noteValues(widgets.key, [{ index: 'spec.old' }]);
   tables.commit((writer) => { batch.write(writer); });
   t.equal(declarations.declared(widgets.key), undefined, 'not before it is kept');
@@ -29,7 +29,7 @@ test('the last declaration and the names of unique indexes are there after a res
   await tables.close();
   const again = new LmdbTables(dir);
   for (const known of [declarations, new Declarations(again)]) {
-    t.same(known.declared(widgets.key), { ...at(1, '2.0.0'), since: { 'spec.serial': 0 } });
+    t.same(known.declared(widgets.key), { ...at(1, '2.0.0'), since: { 'spec.serial': 0 }, always: { 'spec.serial': 0 }, enforced: { 'spec.serial': 0 }, late: 0 });
     t.same([...known.onceUnique(widgets.key)], ['spec.serial', 'spec.old']);
   }
   declarations.clear();
@@ -41,7 +41,7 @@ test('a batch that came to nothing leaves no trace', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const batch = declarations.begin();
-  batch.declare(widgets.key, at(0, '1.0.0'));
+  batch.declare(widgets.key, at(0, '1.0.0'), true);
   t.throws(() => { tables.commit((writer) => { batch.write(writer); throw new Error('no'); }); }, /no/u);
   t.same([tables.declared(), tables.onceUnique()], [[], []]);
   const next = declarations.begin();
@@ -61,12 +61,86 @@ test('an index is unique since the first declaration of those without a break th
     declarations.clear();
     let batch = declarations.begin();
     for (const [place, unique] of history.entries()) {
-      batch.declare(widgets.key, { revision: streamRevision(place), declaration: { ...declaration, unique } });
+      batch.declare(widgets.key, { revision: streamRevision(place), declaration: { ...declaration, unique } }, false);
       t.same(batch.declared.get(widgets.key)?.since, expected[place], batches);
       if (batches === 'one for all') continue;
       declarations.keep(batch);
       batch = declarations.begin();
     }
   }
+  await tables.close();
+});
+
+const serial = (keys: string) => ({ index: 'spec.serial', keys });
+const title = { index: 'spec.title', keys: 'a' };
+
+type Batch = ReturnType<Declarations['begin']>;
+
+function declare(batch: Batch, revision: number, unique: readonly { readonly index: string; readonly keys: string }[], isEmpty = false): void {
+  batch.declare(widgets.key, { revision: streamRevision(revision), declaration: { ...declaration, unique } }, isEmpty);
+}
+
+function enforcedIn(batch: Batch): readonly string[] {
+  const standing = batch.declared.get(widgets.key)!;
+  return Object.keys(standing.since).filter((index) => isEnforced(standing, index));
+}
+
+test('an index is enforced from its declaration on where nothing stands, and as long as it stays unique with the same values', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const batch = new Declarations(tables).begin();
+  const steps: readonly (readonly [number, readonly { index: string; keys: string }[], boolean, readonly string[]])[] = [
+    [0, [serial('a')], true, ['spec.serial']], [1, [serial('a'), title], false, ['spec.serial']], [2, [serial('b'), title], false, []],
+    [3, [title], false, []], [4, [serial('b'), title], true, ['spec.serial', 'spec.title']], [5, [], false, []], [6, [serial('b')], false, []],
+  ];
+  for (const [revision, unique, isEmpty, expected] of steps) {
+    declare(batch, revision, unique, isEmpty);
+    t.same(enforcedIn(batch), expected, `at ${String(revision)}`);
+  }
+  t.same(batch.declared.get(widgets.key)?.always, { 'spec.serial': 6 });
+  declare(batch, 7, [serial('c')]);
+  t.match(batch.declared.get(widgets.key), { since: { 'spec.serial': 7 }, always: { 'spec.serial': 6 } }, 'by another function');
+  await tables.close();
+});
+
+test('what says that an index is enforced counts only if nothing came between', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const batch = new Declarations(tables).begin();
+  declare(batch, 3, [serial('a')]);
+  const said = { type: 'UniqueEnforced', declared: 3, late: 0, indexes: ['spec.serial', 'spec.unknown'] } as const;
+  const old = { name: 'w1', declared: 2, isFence: false, row: undefined };
+  batch.noteWritten(widgets.key, old);
+  batch.enforce(widgets.key, said);
+  t.same(enforcedIn(batch), [], 'an older write came before it');
+  batch.enforce(widgets.key, { ...said, declared: 2, late: 1 });
+  t.same(enforcedIn(batch), [], 'it is of another declaration');
+  batch.enforce(widgets.key, { ...said, late: 1 });
+  t.same(enforcedIn(batch), ['spec.serial']);
+  t.same(batch.late, [], 'what was pending anyway is not late');
+  await tables.close();
+});
+
+test('an older write takes an enforced index back, and is told once it is folded; a fence that repeats one is none', async (t) => {
+  const tables = new LmdbTables(t.testdir());
+  const declarations = new Declarations(tables);
+  const told: LateWrite[] = [];
+  const unsubscribe = declarations.onLate((late) => { told.push(late); });
+  const batch = declarations.begin();
+  declare(batch, 3, [serial('a')], true);
+  declare(batch, 4, [serial('a'), title], true);
+  const write = { name: 'w1', declared: 3, isFence: false, row: { declared: 3 } };
+  batch.noteWritten(widgets.key, { ...write, declared: 4 });
+  batch.noteWritten(widgets.key, { ...write, isFence: true });
+  t.same(enforcedIn(batch), ['spec.serial', 'spec.title']);
+  batch.noteWritten(widgets.key, write);
+  t.same(enforcedIn(batch), ['spec.serial'], 'serial was unique by then');
+  batch.noteWritten(widgets.key, { ...write, name: 'w2', declared: undefined, isFence: true, row: undefined });
+  t.same(enforcedIn(batch), []);
+  t.equal(batch.declared.get(widgets.key)?.late, 2);
+  t.same(told, []);
+  declarations.keep(batch);
+  t.same(told, [
+    { type: widgets.key, name: 'w1', declared: 3, indexes: ['spec.title'] }, { type: widgets.key, name: 'w2', declared: undefined, indexes: ['spec.serial'] },
+  ]);
+  unsubscribe();
   await tables.close();
 });

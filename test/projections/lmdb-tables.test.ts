@@ -10,7 +10,7 @@ const widgets = typeKey('widgets.example.com');
 
 t.test('a row keeps a position of any epoch', async (t) => {
   for (const position of [1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, epochShift(1) + 5n, epochShift(7) + 2n ** 62n, 10n ** 24n - 1n].map(logPosition)) {
-    const bytes = encodeRow({ revision: streamRevision(3), position, deletionRequested: false, finalizers: true, entry: Buffer.from('entry'), answer: Buffer.from('{}') });
+    const bytes = encodeRow({ revision: streamRevision(3), position, deletionRequested: false, finalizers: true, declared: 7, entry: Buffer.from('entry'), answer: Buffer.from('{}') });
     t.equal(decodeRow(bytes).position, position);
     t.match(storedOf(bytes), { position, revision: 3 });
     t.equal(Buffer.from(storedOf(bytes).bytes).toString(), '{}');

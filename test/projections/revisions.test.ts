@@ -20,6 +20,7 @@ const identity = { logId: 'the only one', epoch: 0 };
 const [w1, w2] = ['w1', 'w2'].map((name) => `object:${widgets.key}/${name}`) as [string, string];
 const claimed: Event = { type: 'ValueClaimed', holder: w1, through: 0 };
 const hashed: Event = { type: 'PasswordSet', hash: 'a hash' };
+const enforced: Event = { type: 'UniqueEnforced', declared: 0, late: 0, indexes: ['spec.serial'] };
 const finished: Event = { type: 'CopyFinished', events: 0 };
 
 type Written = readonly [stream: string, revision: number, event: Event];
@@ -69,6 +70,7 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
   'a name that is fenced before its object is made': [[w2, 0, fenced()], [w2, 1, fenced()], [w2, 2, created()]],
   'a guard': [['guard:g', 0, claimed], ['guard:g', 1, claimed]],
   'a type that is declared twice': [['type:widgets.example.com', 0, declared], ['type:widgets.example.com', 1, declared]],
+  'a type whose unique indexes are enforced twice': [['unique:widgets.example.com', 0, enforced], ['unique:widgets.example.com', 1, enforced]],
   'the log about itself': [['platform:log', 0, finished], ['platform:log', 1, finished]],
   'a secret, also of an object that is gone': [
     ['secret:u', 0, hashed], ['secret:u', 1, hashed], [w1, 0, created()], [w1, 1, deleted(created().object!)], ['secret:u', 2, hashed],

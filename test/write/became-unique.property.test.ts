@@ -18,7 +18,7 @@ import { MemoryLog } from '../support/memory/memory-log.ts';
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
-const unique: Declared = { revision: streamRevision(1), declaration: widgets.declaration!, since: { 'spec.serial': 1 } };
+const unique: Declared = { revision: streamRevision(1), declaration: widgets.declaration!, since: { 'spec.serial': 1 }, always: { 'spec.serial': 1 }, enforced: {}, late: 0 };
 
 /** `declared`: the declaration it is decided by. */
 type Plan = { readonly name: string; readonly declared: 0 | 1; readonly steps: readonly ('hold' | 'release')[] };
@@ -62,7 +62,7 @@ async function write({ name, declared, steps }: Plan, { log, clock, uuid }: Worl
     if (declared === 1) {
       const dependencies = { log, clock, uuid, charge: () => undefined, owe: () => undefined };
       const refused = await claimValues(dependencies, { type: widgets, me, base, event, metadata, by: unique, dryRun: false });
-      if (refused !== undefined) continue;
+      if (refused.outcome !== 'claimed') continue;
     }
     await log.append(me, [encodeEvent(uuid(), event, metadata)], base);
   }

@@ -134,7 +134,7 @@ class World {
     };
     const event = object(name, [value, takenValue]);
     const refused = await claimValues(dependencies, { type: { key: type, indexes }, me, base, event, metadata, dryRun: false });
-    if (refused === undefined) throw new Error('a taken value was claimed');
+    if (refused.outcome === 'claimed') throw new Error('a taken value was claimed');
   }
 
   /** As the reconciler does, but that it never waits for an append under way: what it fences off must not be able to land later. */

@@ -69,7 +69,7 @@ class OwnedReader implements ResourceReader {
 function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
   return async (type, command, given) => {
     const context: WriteContext = { ...given, isOwn: true };
-    if (command.type === 'collect') return execute(type, command, context);
+    if (command.type === 'collect' || command.type === 'fence') return execute(type, command, context);
     if (command.type === 'create') {
       const { metadata } = command.object;
       return refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ?? execute(type, command, context);
@@ -152,7 +152,7 @@ function listed(value: unknown): unknown {
 }
 
 /** To the very object that was looked at: its name may be another's by the time the command is decided. */
-function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' }>>(command: C, uid: string): C {
+function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' | 'fence' }>>(command: C, uid: string): C {
   return { ...command, preconditions: { uid, ...command.preconditions } };
 }
 

@@ -11,8 +11,9 @@ import { createGrantRules } from '../../../src/auth/authorization/grant-rules.ts
 import { compilePlatformTypes } from '../../../src/auth/types/platform-types.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
-import { logStart, type LogPosition } from '../../../src/log/log.ts';
+import { logStart, type EventLog, type LogPosition } from '../../../src/log/log.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { Unsettled } from '../../../src/write/unsettled.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { domain, widgets } from '../../support/given.ts';
 import { idOf } from '../../support/id-of.ts';
@@ -27,24 +28,29 @@ export const anybody: Partial<WriteContext> = { subject: { kind: 'plugin', name:
 /** How a node folds: as events come, or not before somebody waits for them. */
 export type Pace = 'eager' | 'lazy';
 
+/** What stands between a door and the log. */
+export type Through = (log: EventLog) => EventLog;
+
 /** One node: a write door and its read models, which fold only as far as they are let. */
 export class Door {
   readonly models: ObjectModels;
   readonly permissions: PermissionTables;
-  readonly #execute: Execute;
+  readonly execute: Execute;
+  readonly unsettled: Unsettled;
   readonly #clock: FakeClock;
   pace: Pace = 'eager';
   #wanted: LogPosition = logStart;
   #wake: () => void = () => undefined;
 
-  constructor(place: number, { log, clock, tables }: { readonly log: MemoryLog; readonly clock: FakeClock; readonly tables: LmdbTables }) {
+  constructor(place: number, { log, clock, tables, through }: { readonly log: MemoryLog; readonly clock: FakeClock; readonly tables: LmdbTables; readonly through?: Through | undefined }) {
     this.#clock = clock;
     const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => types.find((type) => type.key === key), clock });
     this.models = models;
     this.permissions = new PermissionTables({ reader: models, feed: models, domain });
     let ids = 0;
-    this.#execute = createWriteDoor({
-      log, clock, domain, declarations: models.declarations, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
+    this.unsettled = new Unsettled({ reader: models, declarations: models.declarations });
+    this.execute = createWriteDoor({
+      log: through?.(log) ?? log, clock, domain, unsettled: this.unsettled, declarations: models.declarations, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
       uuid: () => { ids += 1; return idOf(`node ${String(place)} ${String(ids)}`); },
       rules: createGrantRules({
         permissions: this.permissions, domain, typeOfKind: (group, kind) => types.find((type) => type.group === group && type.kind === kind),
@@ -87,7 +93,7 @@ export class Door {
 
   /** Without letting time pass: for several at once. */
   async begin(command: Command, changes: Partial<WriteContext> = {}, type: ResourceType = widgets): Promise<WriteOutcome> {
-    return this.#execute(type, command, { ...platform, ...changes });
+    return this.execute(type, command, { ...platform, ...changes });
   }
 
   async write(command: Command, changes: Partial<WriteContext> = {}, type: ResourceType = widgets): Promise<WriteOutcome> {
@@ -103,14 +109,14 @@ export class Door {
 export type Doors = { readonly doors: readonly Door[]; readonly log: MemoryLog; readonly clock: FakeClock; readonly settle: <T>(promise: Promise<T>) => Promise<T> };
 
 /** Nodes over one log, each with its own door and read models. */
-export async function openDoors(t: Test, count = 2): Promise<Doors> {
+export async function openDoors(t: Test, count = 2, through: readonly Through[] = []): Promise<Doors> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-doors-'));
   const clock = new FakeClock();
   const log = new MemoryLog();
   const stop = new AbortController();
   const opened = await Promise.all(Array.from({ length: count }, async (_, place) => {
     const tables = new LmdbTables(join(dir, String(place)));
-    const door = new Door(place, { log, clock, tables });
+    const door = new Door(place, { log, clock, tables, through: through[place] });
     await door.open();
     return { door, tables, following: door.follow(log, stop.signal) };
   }));

@@ -1,0 +1,38 @@
+import type { StreamRevision } from '../src/log/log.ts';
+import type { OlderPage, OlderReader, WrittenObject } from '../src/read/declarations.ts';
+import type { TypeKey } from '../src/resource/type/index-entry.ts';
+import type { LmdbTables } from './lmdb-tables.ts';
+import { declaredOf, decodeRow } from './row.ts';
+
+/** Rows looked at in one turn, each for its head alone; names answered at once. */
+const rowsPerTurn = 4_096;
+const namesPerPage = 64;
+
+/** Which declarations a type's objects were written by, as their rows say. */
+export class OlderRows implements OlderReader {
+  readonly #tables: Pick<LmdbTables, 'scan' | 'row'>;
+
+  constructor(tables: Pick<LmdbTables, 'scan' | 'row'>) {
+    this.#tables = tables;
+  }
+
+  page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage {
+    const names: string[] = [];
+    let last: string | undefined;
+    let looked = 0;
+    this.#tables.scan(type, { after, limit: rowsPerTurn }, (row, name) => {
+      looked += 1;
+      last = name;
+      if ((declaredOf(row) ?? -1) < before) names.push(name);
+      return names.length < namesPerPage;
+    });
+    return { names, next: looked === rowsPerTurn || names.length === namesPerPage ? last : undefined };
+  }
+
+  written(type: TypeKey, name: string): WrittenObject | undefined {
+    const row = this.#tables.row(type, name);
+    if (row === undefined) return undefined;
+    const { revision, declared, answer } = decodeRow(row);
+    return { revision, declared, bytes: answer };
+  }
+}

@@ -1,0 +1,119 @@
+import { appendFence, type ClaimsDependencies } from './unique-claims.ts';
+import { unsettledMax } from '../limits/writes.ts';
+import type { AppendOutcome, ExpectedRevision, LogPosition, StreamName } from '../log/log.ts';
+import type { DeclarationReader } from '../read/declarations.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
+import type { DecidedBy } from './declared.ts';
+
+export type UnsettledDependencies = {
+  readonly reader: Pick<ObjectReader, 'position' | 'head'>;
+  readonly declarations: DeclarationReader;
+};
+
+export type Sending = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly stream: StreamName;
+  readonly expected: ExpectedRevision;
+  readonly by: DecidedBy;
+};
+
+type Sent = Sending & {
+  /** What was folded when it was sent. */
+  readonly position: LogPosition;
+  /** Nobody waits for its outcome any more, which is unknown: it may still land. */
+  isGivenUp: boolean;
+};
+
+type Fencing = Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>;
+
+/**
+ * This node's appends to objects that may still land: those under way, and those that were given up with an unknown outcome. Of
+ * a type that is declared anew, none that was decided before may be left before this node counts as drained (consistency
+ * protocol, 1).
+ */
+export class Unsettled {
+  readonly #dependencies: UnsettledDependencies;
+  readonly #sent = new Set<Sent>();
+  #givenUp = 0;
+  #isFencing = false;
+
+  constructor(dependencies: UnsettledDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether one more may be sent: a log that answers nothing for long must not fill the memory. */
+  hasRoom(): boolean {
+    if (this.#givenUp >= unsettledMax) this.#forgetSettled();
+    return this.#givenUp < unsettledMax;
+  }
+
+  /** Call it in the turn in which it is found that `by` still counts. */
+  async send(sending: Sending, append: () => Promise<AppendOutcome>): Promise<AppendOutcome> {
+    const sent: Sent = { ...sending, position: this.#dependencies.reader.position(), isGivenUp: false };
+    this.#sent.add(sent);
+    let isSettled = false;
+    try {
+      const outcome = await append();
+      isSettled = outcome.ok || outcome.reason !== 'unknown';
+      return outcome;
+    } finally {
+      if (isSettled) this.#sent.delete(sent);
+      else this.#giveUp(sent);
+    }
+  }
+
+  /** No append that a declaration from before this position decided, and that another one has replaced up to it, may still land. */
+  drained(): LogPosition {
+    this.#forgetSettled();
+    return this.#stale().reduce((least, { position }) => (position < least ? position : least), this.#dependencies.reader.position());
+  }
+
+  /** Takes the revisions of appends that were given up and that nobody would decide so any more. What fails is tried again. */
+  async fenceStale(fencing: Fencing): Promise<void> {
+    if (this.#isFencing) return;
+    this.#isFencing = true;
+    try {
+      this.#forgetSettled();
+      for (const sent of this.#stale()) if (sent.isGivenUp && await isSettled(sent, fencing)) this.#settle(sent);
+    } finally {
+      this.#isFencing = false;
+    }
+  }
+
+  #giveUp(sent: Sent): void {
+    sent.isGivenUp = true;
+    this.#givenUp += 1;
+  }
+
+  #settle(sent: Sent): void {
+    if (this.#sent.delete(sent)) this.#givenUp -= 1;
+  }
+
+  #stale(): readonly Sent[] {
+    const { declarations } = this.#dependencies;
+    return [...this.#sent].filter(({ type, by }) => declarations.declared(type)?.revision !== by?.revision);
+  }
+
+  #forgetSettled(): void {
+    const { reader } = this.#dependencies;
+    for (const sent of this.#sent) {
+      if (!sent.isGivenUp) continue;
+      const head = reader.head(sent.type, sent.name);
+      const folded = head.kind === 'absent' ? -1 : head.kind === 'gone' ? head.revision : head.stored.revision;
+      if (folded > ordinal(sent.expected)) this.#settle(sent);
+    }
+  }
+}
+
+/** An end of the stream before the append's base is an older answer than what it was decided on, and says nothing. */
+async function isSettled({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
+  const head = await log.readLast(stream);
+  const [reached, base] = [ordinal(head?.revision ?? 'absent'), ordinal(expected)];
+  return reached > base || (reached === base && (await appendFence({ log, uuid, metadata }, stream, head)).ok);
+}
+
+function ordinal(expected: ExpectedRevision): number {
+  return expected === 'absent' ? -1 : expected;
+}
