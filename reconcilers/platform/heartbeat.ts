@@ -2,7 +2,7 @@ import { delay, type Clock } from '../../src/base/clock.ts';
 import type { EventMetadata, NodeEvent } from '../../src/command/event.ts';
 import { leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, type EventLog, type ExpectedRevision, type StreamName } from '../../src/log/log.ts';
+import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type StreamName } from '../../src/log/log.ts';
 
 export type HeartbeatDependencies = {
   readonly log: Pick<EventLog, 'append'>;
@@ -13,6 +13,8 @@ export type HeartbeatDependencies = {
   readonly node: string;
   /** The highest level of a log that this node reads. */
   readonly reads: number;
+  /** Up to where this node is drained (`NodeSeen`). */
+  readonly drained: () => LogPosition;
 };
 
 const prefix = 'lease:node/';
@@ -50,10 +52,10 @@ export class Heartbeat {
   }
 
   async #run(): Promise<void> {
-    const { clock, reads } = this.#dependencies;
+    const { clock, reads, drained } = this.#dependencies;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const isTold = await this.#say({ type: 'NodeSeen', reads, beatMs: leaseRenewMs });
+      const isTold = await this.#say({ type: 'NodeSeen', reads, beatMs: leaseRenewMs, drained: drained().toString() });
       if (isTold !== 'again') await delay(clock, leaseRenewMs, signal);
     }
     await this.#say({ type: 'NodeLeft' });

@@ -1,13 +1,13 @@
 import { delay, type Clock } from '../../src/base/clock.ts';
 import { firstLevel } from '../../src/command/level.ts';
 import type { Event, EventMetadata } from '../../src/command/event.ts';
-import { leaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
+import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { LevelReader } from '../../src/read/declarations.ts';
 import type { ObjectReader } from '../../src/read/objects.ts';
-import { nodeOf } from './heartbeat.ts';
 import type { Leadership } from '../lease.ts';
+import { whileListening, type LiveNodes } from './live-nodes.ts';
 import { levelRetryMs } from './platform-limits.ts';
 
 export type LevelsDependencies = {
@@ -26,9 +26,6 @@ export type LevelsDependencies = {
   readonly onRaised: (level: number) => void;
   readonly onError: (error: unknown) => void;
 };
-
-/** What a node said last, and when that came here, on this node's clock. */
-type Seen = { readonly reads: number; readonly atMs: number };
 
 const stream = streamName('platform:level');
 
@@ -72,56 +69,22 @@ export class Levels {
     const { clock, level, reads, onError } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     while (!isOver() && level.level() < reads) {
-      const round = new AbortController();
       try {
-        await this.#listen(AbortSignal.any([signal, round.signal]));
+        await whileListening(this.#dependencies, signal, async (nodes) => this.#look(nodes));
       } catch (error) {
         if (!isOver() && error instanceof LogCorruptError) onError(error);
-      } finally {
-        round.abort();
       }
       await delay(clock, levelRetryMs, signal);
     }
   }
 
-  async #listen(signal: AbortSignal): Promise<void> {
-    const { clock, level, reads } = this.#dependencies;
-    const seen = new Map<string, Seen>();
-    const heard = this.#hear(seen, signal);
-    const sinceMs = clock.monotonic();
-    const judge = async (): Promise<void> => {
-      const isOver = (): boolean => signal.aborted;
-      while (!isOver() && level.level() < reads) {
-        await delay(clock, leaseRenewMs, signal);
-        const now = clock.monotonic();
-        const common = isOver() || now - sinceMs < leaseMs + leaseRenewMs ? undefined : this.#commonLevel(seen, now);
-        if (common !== undefined && common > level.level()) await this.#raise(common);
-      }
-    };
-    await Promise.race([heard, judge()]);
-  }
-
-  /** Notes what nodes say, as it comes. */
-  async #hear(seen: Map<string, Seen>, signal: AbortSignal): Promise<void> {
-    const { log, clock } = this.#dependencies;
-    const after = await log.head();
-    for await (const batch of log.subscribe({ after, categories: ['lease'], signal })) {
-      for (const recorded of batch) {
-        const node = nodeOf(recorded.stream);
-        if (node === undefined) continue;
-        const { event } = decodeEvent(recorded);
-        if (event.type === 'NodeSeen') seen.set(node, { reads: event.reads, atMs: clock.monotonic() });
-        else seen.delete(node);
-      }
-    }
-  }
-
-  /** What all live nodes read; undefined while that cannot be told. */
-  #commonLevel(seen: Map<string, Seen>, now: number): number | undefined {
-    const own = seen.get(this.#dependencies.node);
-    if (own === undefined || now - own.atMs > 2 * leaseRenewMs) return undefined;
-    for (const [node, { atMs }] of seen) if (now - atMs > leaseMs) seen.delete(node);
-    return Math.min(...[...seen.values()].map(({ reads }) => reads));
+  /** Whether there is nothing more to raise. */
+  async #look(nodes: LiveNodes): Promise<boolean> {
+    const { level, reads } = this.#dependencies;
+    const live = nodes.all();
+    const common = live === undefined ? undefined : Math.min(...live.map((node) => node.reads));
+    if (common !== undefined && common > level.level()) await this.#raise(common);
+    return level.level() >= reads;
   }
 
   async #raise(level: number): Promise<void> {

@@ -23,3 +23,12 @@ export const missingRolesShownMax = 8;
 export const bindingsPerStepMax = 32;
 /** Events of a user read at once, to find whether there was another of the name before. */
 export const userEventsPerRead = 32;
+/** Objects rewritten at once while an index becomes unique, and when it goes on after something failed. */
+export const uniquenessConcurrencyMax = 8;
+export const uniquenessRetryMs = 1_000;
+export const uniquenessRetryMsMax = 60_000;
+/** How often duplicates are all looked at again; how many are remembered, and looked at when they or who holds their value change. */
+export const uniquenessRecheckMs = 600_000;
+export const duplicatesKnownMax = 256;
+/** How long a step of an index stands before it is told: most are over at once. */
+export const uniquenessTellMs = 1_000;

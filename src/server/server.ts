@@ -135,7 +135,7 @@ async function openEdge(
 /** Folds the log, then serves the platform's own types. */
 async function openPlatform(
   core: Core,
-  { levels, declarer, access, readiness, follower, reconcilers }: Parts,
+  { levels, declarer, access, readiness, follower, reconcilers, unique }: Parts,
   { signal }: ServerOptions,
   startup: Startup,
 ): Promise<void> {
@@ -154,6 +154,7 @@ async function openPlatform(
   // Until the tables are loaded, requests are answered 503 and not 403.
   await startup.phase('load permissions', async () => access.open());
   reconcilers.open();
+  unique.open();
   leadership.start();
   readiness.done('read models');
   await startup.phase('apply roles', async () => applyRoles(core, declarer));

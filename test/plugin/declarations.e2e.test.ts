@@ -71,3 +71,40 @@ t.test('an index that is made plain and unique again holds, and each change is d
   for (const type of ['users', 'roles', 'rolebindings', 'sessions', 'plugins.plugin.svc.run']) t.equal(declared.get(`type:${type}`)?.length, 1, `${type}, once`);
   await second.remove();
 });
+
+type Condition = { readonly type: string; readonly reason: string; readonly message: string };
+
+/** Once it is there, or has gone. */
+async function condition(server: TestServer, isThere: boolean): Promise<Condition | undefined> {
+  for (;;) {
+    const { status } = await (await server.call('/apis/plugin.svc.run/v1alpha1/plugins/good')).json() as { readonly status?: { readonly conditions?: readonly Condition[] } };
+    const found = status?.conditions?.find(({ type }) => type === 'UniqueNotEnforced');
+    if ((found !== undefined) === isThere) return found;
+    await passes(10);
+  }
+}
+
+t.test('objects that share a value of an index that becomes unique are named by the Plugin, until one of them has another', async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { good: { 'plugin.yaml': manifest('1.0.0'), 'main.mjs': main(false) } });
+  const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
+  for (const [name, color] of [['a', 'red'], ['b', 'red'], ['c', 'blue']]) {
+    t.equal((await server.call(goods, { method: 'POST', body: { metadata: { name }, spec: { color } } })).status, 201);
+  }
+  await writeFile(join(root, 'good', 'main.mjs'), main(true));
+  await writeFile(join(root, 'good', 'plugin.yaml'), manifest('1.1.0'));
+  await untilVersion(server, '1.1.0');
+  t.match(await condition(server, true), {
+    reason: 'DuplicateValues', message: /^goods\.goods\.example spec\.color: claiming, (?:a has the spec\.color of b|b has the spec\.color of a)$/u,
+  });
+  const read = async (name: string): Promise<{ readonly metadata: { readonly version: number } }> => await (await server.call(`${goods}/${name}`)).json() as never;
+  t.equal((await read('c')).metadata.version, 1, 'it is rewritten as it was');
+  t.equal((await server.call(`${goods}/b`, { method: 'DELETE' })).status, 200, 'also one that holds no claim can go');
+  await condition(server, false);
+  t.equal((await read('a')).metadata.version, 1);
+  const second = await server.restart();
+  t.equal((await second.call(goods, { method: 'POST', body: { metadata: { name: 'd' }, spec: { color: 'red' } } })).status, 409);
+  t.equal((await second.call(`${goods}/a`)).status, 200);
+  await condition(second, false);
+  await second.remove();
+});

@@ -7,7 +7,7 @@ import { Levels } from '../../reconcilers/platform/levels.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { leaseMs, leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type EventLog } from '../../src/log/log.ts';
+import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
@@ -33,7 +33,7 @@ class Node {
 
   constructor(node: string, { log, clock, reads, isAlone = false }: { readonly log: EventLog; readonly clock: FakeClock; readonly reads: number; readonly isAlone?: boolean }) {
     let ids = 0;
-    const given = { log, clock, node, reads, uuid: () => { ids += 1; return idOf(`${node} ${String(ids)}`); }, metadata: () => metadata };
+    const given = { log, clock, node, reads, drained: () => logStart, uuid: () => { ids += 1; return idOf(`${node} ${String(ids)}`); }, metadata: () => metadata };
     this.heartbeat = new Heartbeat(given);
     this.levels = new Levels({
       ...given, isAlone, reader: { reached: async () => Promise.resolve('reached' as const) },
@@ -186,7 +186,7 @@ test('a heartbeat goes on behind what landed unanswered, and ends with a word', 
   const [log, clock] = [new MemoryLog(), new FakeClock()];
   let lost = 2;
   const heartbeat = new Heartbeat({
-    clock, node: 'n', reads: 2, uuid: (() => { let ids = 0; return () => { ids += 1; return idOf(`beat ${String(ids)}`); }; })(), metadata: () => metadata,
+    clock, node: 'n', reads: 2, drained: () => logPosition(7n), uuid: (() => { let ids = 0; return () => { ids += 1; return idOf(`beat ${String(ids)}`); }; })(), metadata: () => metadata,
     log: { append: async (...call) => {
       const outcome = await log.append(...call);
       lost -= 1;
@@ -199,7 +199,7 @@ test('a heartbeat goes on behind what landed unanswered, and ends with a word', 
   await pass(clock, leaseReleaseMs);
   await stopped;
   const events = (await log.readStream(streamName('lease:node/n'), { from: 0 as never, limit: 100 })).map((recorded) => decodeEvent(recorded).event);
-  t.match(events[0], { type: 'NodeSeen', reads: 2, beatMs: leaseRenewMs });
+  t.match(events[0], { type: 'NodeSeen', reads: 2, beatMs: leaseRenewMs, drained: '7' });
   t.same(events.at(-1), { type: 'NodeLeft' });
   t.ok(events.length >= 4 && events.slice(0, -1).every(({ type }) => type === 'NodeSeen'), String(events.length));
   t.same([nodeOf(streamName('lease:node/n')), nodeOf(streamName('lease:reconcilers'))], ['n', undefined]);

@@ -1,4 +1,5 @@
 import type { ChangeFeed } from '../../read/objects.ts';
+import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { AppliedObjectsDependencies } from '../objects/applied-objects.ts';
 import type { IncarnationDependencies } from './incarnation.ts';
 import type { LoadDependencies } from '../load/load-plugin.ts';
@@ -11,6 +12,8 @@ export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependen
   readonly changes: ChangeFeed;
   readonly leadership: Leadership;
   readonly log: PluginLogger;
+  /** Absent: nothing is known of unique indexes that are not enforced. */
+  readonly unique?: UniqueSteps;
   readonly keptOff: ReadonlySet<string>;
   /** Where the files of installed plugins come from; absent: none can be installed. */
   readonly packages?: PackageStore;

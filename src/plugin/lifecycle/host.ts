@@ -112,7 +112,7 @@ export class PluginHost {
 
   /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
   async start(): Promise<void> {
-    const { changes, leadership, reconcilers, keptOff, log } = this.#dependencies;
+    const { changes, leadership, reconcilers, unique, keptOff, log } = this.#dependencies;
     await this.#opening;
     // First: what is made while others are found may lie behind.
     this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }));
@@ -123,7 +123,7 @@ export class PluginHost {
     }
     this.#isRunning = true;
     this.#subscriptions.push(leadership.subscribe((leads) => { if (leads) this.#lead(); }),
-      reconcilers.subscribe((name) => { this.#trouble(name); }));
+      ...[reconcilers, unique].flatMap((each) => each?.subscribe((name) => { this.#trouble(name); }) ?? []));
     this.#folders.follow();
     for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
     await this.settled();
@@ -218,7 +218,7 @@ export class PluginHost {
     }
   }
 
-  /** Its reconcilers' health is part of how it stands. */
+  /** Its reconcilers' health is part of how it stands, and so are unique indexes that are not enforced. */
   #trouble(name: string): void {
     const plugin = this.#plugins.get(name);
     if (plugin?.state === 'started') this.#enqueue(plugin);

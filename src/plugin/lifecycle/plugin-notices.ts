@@ -1,6 +1,7 @@
 import type { KeptChanges } from '../objects/applied-objects.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { Notice } from './plugin-status.ts';
+import type { UniqueStep } from '../../read/uniqueness.ts';
 import type { ReconcilerTrouble } from '../api/reconciler-mounts.ts';
 
 type Running = {
@@ -8,13 +9,15 @@ type Running = {
   readonly kept: KeptChanges;
   /** Of its reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
+  /** Of its unique indexes that are not enforced. */
+  readonly unique: readonly UniqueStep[];
   /** Where in the plugin a stack begins. */
   readonly placeOf: (stack: string) => string;
 };
 
 /** What there is to know about a plugin that runs. */
-export function noticesOf({ incarnation, kept, troubles, placeOf }: Running): readonly Notice[] {
-  return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles)];
+export function noticesOf({ incarnation, kept, troubles, unique, placeOf }: Running): readonly Notice[] {
+  return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles), ...uniqueNotices(unique)];
 }
 
 function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>, placeOf: Running['placeOf']): readonly Notice[] {
@@ -39,4 +42,24 @@ function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Not
     const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
     return messages.length === 0 ? [] : [{ type, reason: type, message: messages.join('; ') }];
   });
+}
+
+const duplicatesToldMax = 16;
+const steps: Readonly<Record<UniqueStep['step'], string>> = {
+  pending: 'not every server has settled what it wrote before', claiming: 'the values of stored objects are being claimed',
+};
+
+/** Nothing is said of an index that is enforced. */
+function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
+  if (unique.length === 0) return [];
+  const reason = unique.some(({ duplicateCount }) => duplicateCount > 0) ? 'DuplicateValues' : unique.some(({ step }) => step === 'claiming') ? 'ClaimingValues' : 'WaitingForServers';
+  return [{ type: 'UniqueNotEnforced', reason, message: unique.map(stepText).join('; ') }];
+}
+
+function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: UniqueStep): string {
+  const where = `${key} ${indexes.join(', ')}`;
+  if (duplicateCount === 0) return `${where}: ${step}, ${steps[step]}`;
+  const told = duplicates.slice(0, duplicatesToldMax).map(({ name, index, holder }) => `${name} has the ${index} of ${holder}`);
+  const more = duplicateCount - told.length;
+  return `${where}: ${step}, ${told.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
 }

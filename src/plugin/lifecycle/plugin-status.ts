@@ -13,7 +13,7 @@ export type Failure = {
 };
 
 /** Something to know about a plugin that does not keep it from running. */
-export type Notice = { readonly type: 'ControllersIgnored' | 'ChangesKept' | 'VersionsDiffer' | 'IndexFunctionFailing' | 'ReconcilerStuck' | 'ReconcilerFailing'; readonly reason: string; readonly message: string };
+export type Notice = { readonly type: 'ControllersIgnored' | 'ChangesKept' | 'VersionsDiffer' | 'IndexFunctionFailing' | 'ReconcilerStuck' | 'ReconcilerFailing' | 'UniqueNotEnforced'; readonly reason: string; readonly message: string };
 
 export type PluginReport = {
   readonly phase: PluginPhase;

@@ -1,3 +1,4 @@
+import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { AppliedObjects } from '../objects/applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
@@ -23,6 +24,8 @@ export type Leadership = {
 export type PluginStepDependencies = LoadDependencies & IncarnationDependencies & PluginSourceDependencies & {
   readonly objects: PluginObjects;
   readonly applied: AppliedObjects;
+  /** Absent: nothing is known of unique indexes that are not enforced. */
+  readonly unique?: UniqueSteps;
   readonly leadership: Pick<Leadership, 'isLeader'>;
   /** Names of plugins that the operator of this node keeps from being loaded. */
   readonly keptOff: ReadonlySet<string>;
@@ -238,7 +241,7 @@ export class PluginStep {
     incarnation.serve();
     plugin.state = life[plugin.state].served.to;
     const { log, suspects } = this.#dependencies;
-    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [], placeOf: (stack) => suspects.placeOf(plugin.name, stack) })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [], unique: [], placeOf: (stack) => suspects.placeOf(plugin.name, stack) })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
     log.info('plugin started', { plugin: plugin.name });
     return false;
   }

@@ -5,6 +5,7 @@ import { progressToldMs, slowStepMs } from './life-limits.ts';
 import { holding } from './life.ts';
 import { describe } from '../load/load-module.ts';
 import { noticesOf } from './plugin-notices.ts';
+import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
@@ -12,6 +13,8 @@ import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 export type PluginTellerDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
+  /** Absent: nothing is known of them. */
+  readonly unique?: Pick<UniqueSteps, 'of'>;
   readonly suspects: Pick<Suspects, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
   readonly clock: Clock;
@@ -27,11 +30,11 @@ export class PluginTeller {
   }
 
   async tell(plugin: HostedPlugin): Promise<void> {
-    const { objects, leadership, reconcilers, suspects } = this.#dependencies;
+    const { objects, leadership, reconcilers, unique, suspects } = this.#dependencies;
     const { name, state, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
-    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name), placeOf: (stack) => suspects.placeOf(name, stack) }), version } : { notices: [] };
+    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name), unique: unique?.of(name) ?? [], placeOf: (stack) => suspects.placeOf(name, stack) }), version } : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = state === 'not-started' && plugin.incarnation === undefined;
     await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });

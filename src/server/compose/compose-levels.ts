@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Heartbeat } from '../../../reconcilers/platform/heartbeat.ts';
 import { Levels } from '../../../reconcilers/platform/levels.ts';
 import { levelRead } from '../../command/level.ts';
+import type { LogPosition } from '../../log/log.ts';
 import { metadataOf } from './compose-reconcilers.ts';
+import { drainOf } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 
 /** The heartbeat of this node, and the level of the log. */
@@ -23,7 +25,13 @@ export function composeLevels(core: Core): NodeLevels {
     isAlone,
   } = core;
   const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
-  const heartbeat = new Heartbeat(given);
+  const drain = drainOf(core);
+  const drained = (): LogPosition => {
+    // What it settles is in the next heartbeat: a log that does not answer must not hold this one back.
+    void drain();
+    return core.unsettled.drained();
+  };
+  const heartbeat = new Heartbeat({ ...given, drained });
   const levels = new Levels({
     ...given,
     reader: models,

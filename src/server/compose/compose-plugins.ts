@@ -15,6 +15,7 @@ import { PluginHost } from '../../plugin/lifecycle/host.ts';
 import type { TypeDeclarer } from '../../plugin/lifecycle/incarnation.ts';
 import { LoadMarks } from '../../plugin/load/load-marks.ts';
 import { asPluginObject } from '../../plugin/objects/load-object.ts';
+import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { Core } from './core.ts';
 
 export type PluginParts = Core & {
@@ -22,6 +23,7 @@ export type PluginParts = Core & {
   readonly bundledPlugins: readonly string[] | undefined;
   readonly suspects: Suspects;
   readonly declarer: TypeDeclarer;
+  readonly unique: UniqueSteps;
   readonly authorize: Authorize;
 };
 
@@ -35,7 +37,7 @@ export type Plugins = {
 /** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
-  const { edge, loggerOf, patiently, hub, leadership, declarer } = parts;
+  const { edge, loggerOf, patiently, hub, leadership, declarer, unique } = parts;
   const clients = createClients(parts);
   const pluginRoutes = composeRoutes(parts, clients);
   const reconcilers = new PluginReconcilers({
@@ -59,6 +61,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     changes: models,
     leadership,
     declarer,
+    unique,
     routes: pluginRoutes,
     reconcilers,
     uuid: randomUUID,

@@ -16,6 +16,7 @@ import { WatchHub } from '../../watch/hub.ts';
 import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
 import { withStrategy } from '../../write/rules.ts';
 import { HeldBytes } from '../../write/admission/held-bytes.ts';
+import { Unsettled } from '../../write/unsettled.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
 import type { Stores } from './stores.ts';
@@ -29,6 +30,8 @@ export type Core = Stores & {
   /** This process among the nodes of its log: drawn at each start. */
   readonly node: string;
   readonly memory: RequestMemory;
+  /** Its appends to objects that may still land. */
+  readonly unsettled: Unsettled;
   readonly execute: Execute;
   /** The same for writes that this node must make: it retries while the log does not answer. */
   readonly patiently: Execute;
@@ -62,9 +65,11 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     isSuperAdministrator: (subject) => permissions.rightsOf(subject).isSuperAdministrator,
   });
   const held = new HeldBytes();
+  const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
   const execute = createWriteDoor({
     writers,
     held,
+    unsettled,
     log: eventLog,
     reader: models,
     declarations: models.declarations,
@@ -79,16 +84,15 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     disk,
   });
   const node = randomUUID();
-  const onLeaseError = (error: unknown): void => {
-    log.error({ err: error }, 'this node cannot become the leader: cannot read the lease');
+  const logged = (message: string) => (error: unknown) => {
+    log.error({ err: error }, message);
   };
-  const onWatchError = (error: unknown): void => {
-    log.error({ err: error }, 'a watch failed');
-  };
+  const onLeaseError = logged('this node cannot become the leader: cannot read the lease');
   return {
     ...stores,
     config,
     node,
+    unsettled,
     execute,
     edge: { domain, clock, log: loggerOf(log) },
     loggerOf: (plugin) => loggerOf(log.child({ plugin })),
@@ -100,7 +104,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
       log: eventLog,
       clock,
       outboxes: new Outboxes(clock, streamBounds),
-      report: onWatchError,
+      report: logged('a watch failed'),
     }),
     leadership: stores.isAlone
       ? alwaysLeading

@@ -7,6 +7,7 @@ import { composeDeclarer } from './compose-declarer.ts';
 import { composeLevels, type NodeLevels } from './compose-levels.ts';
 import { composePlugins, type Plugins } from './compose-plugins.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
+import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
 
@@ -19,6 +20,7 @@ export type Parts = {
   readonly readiness: Readiness;
   readonly follower: LogFollower;
   readonly reconcilers: Reconcilers;
+  readonly unique: UniqueIndexes;
 };
 
 export type PartsOptions = {
@@ -61,7 +63,12 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     () => composeReconcilers(core),
     async (all) => all.stop(),
   );
-  const guarded = composeGuarded(core, declarer, options);
+  const unique = await startup.phase(
+    'compose unique indexes',
+    () => composeUniqueness(core),
+    async (all) => all.stop(),
+  );
+  const guarded = composeGuarded(core, { declarer, unique }, options);
   await startup.phase(
     'compose access control',
     () => guarded.access,
@@ -76,13 +83,13 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       await plugins.reconcilers.stop();
     },
   );
-  return { ...guarded, levels, declarer, readiness, follower, reconcilers };
+  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique };
 }
 
 /** Access control names the plugin behind a path, and plugins are given what access control allows: each knows the other. */
 function composeGuarded(
   core: Core,
-  declarer: Declarer,
+  declared: Pick<Parts, 'declarer' | 'unique'>,
   { suspects = new Suspects(), bundledPlugins }: PartsOptions,
 ): Pick<Parts, 'access' | 'plugins'> {
   const access: Access = composeAccess({
@@ -95,7 +102,7 @@ function composeGuarded(
   });
   const plugins: Plugins = composePlugins({
     ...core,
-    declarer,
+    ...declared,
     suspects,
     bundledPlugins,
     authorize: access.authorizeStanding,

@@ -1,0 +1,83 @@
+import { delay, type Clock } from '../../src/base/clock.ts';
+import { leaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { logPosition, logStart, type EventLog, type LogPosition } from '../../src/log/log.ts';
+import { nodeOf } from './heartbeat.ts';
+
+export type LiveNodesDependencies = {
+  readonly log: Pick<EventLog, 'subscribe' | 'head'>;
+  readonly clock: Clock;
+  /** This node. */
+  readonly node: string;
+};
+
+/** What a live node said last. */
+export type LiveNode = {
+  /** The highest level that it reads. */
+  readonly reads: number;
+  /** Up to here none of its appends that an older declaration decided is still to land; undefined: it is of a version that does not say so. */
+  readonly drained: LogPosition | undefined;
+};
+
+/**
+ * What nodes say of themselves, as it comes here (consistency protocol, 7). Live is who was heard within the time of a lease. It
+ * is known once this was listened to for so long, and only while this node's own word comes back to it, as what others said
+ * before that has come as well.
+ */
+export class LiveNodes {
+  readonly #dependencies: LiveNodesDependencies;
+  readonly #seen = new Map<string, LiveNode & { readonly atMs: number }>();
+  readonly #sinceMs: number;
+
+  constructor(dependencies: LiveNodesDependencies) {
+    this.#dependencies = dependencies;
+    this.#sinceMs = dependencies.clock.monotonic();
+  }
+
+  /** All that live; undefined while that cannot be known. */
+  all(): readonly LiveNode[] | undefined {
+    const { clock, node } = this.#dependencies;
+    const now = clock.monotonic();
+    const own = this.#seen.get(node);
+    if (now - this.#sinceMs < leaseMs + leaseRenewMs || own === undefined || now - own.atMs > 2 * leaseRenewMs) return undefined;
+    for (const [each, { atMs }] of this.#seen) if (now - atMs > leaseMs) this.#seen.delete(each);
+    return [...this.#seen.values()];
+  }
+
+  /** Notes what nodes say until the signal aborts. Throws where the log cannot be read: what was heard before counts for nothing. */
+  async hear(signal: AbortSignal): Promise<void> {
+    const { log, clock } = this.#dependencies;
+    const after = await log.head();
+    for await (const batch of log.subscribe({ after, categories: ['lease'], signal })) {
+      for (const recorded of batch) {
+        const node = nodeOf(recorded.stream);
+        if (node === undefined) continue;
+        const { event } = decodeEvent(recorded);
+        if (event.type === 'NodeSeen') this.#seen.set(node, { reads: event.reads, drained: positionIn(event.drained), atMs: clock.monotonic() });
+        else this.#seen.delete(node);
+      }
+    }
+  }
+}
+
+function positionIn(text: unknown): LogPosition | undefined {
+  return typeof text === 'string' && /^\d{1,40}$/u.test(text) ? logPosition(BigInt(text)) : text === undefined ? undefined : logStart;
+}
+
+/** Looks at who lives as often as they say so, until `look` answers true or the signal aborts. Throws what `hear` throws. */
+export async function whileListening(dependencies: LiveNodesDependencies, signal: AbortSignal, look: (nodes: LiveNodes) => Promise<boolean>): Promise<void> {
+  const round = new AbortController();
+  const both = AbortSignal.any([signal, round.signal]);
+  const nodes = new LiveNodes(dependencies);
+  const judge = async (): Promise<void> => {
+    for (;;) {
+      await delay(dependencies.clock, leaseRenewMs, both);
+      if (both.aborted || await look(nodes)) return;
+    }
+  };
+  try {
+    await Promise.race([nodes.hear(both), judge()]);
+  } finally {
+    round.abort();
+  }
+}

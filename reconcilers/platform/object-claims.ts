@@ -1,0 +1,97 @@
+import { actorOf, type Subject } from '../../src/command/subject.ts';
+import type { Execute } from '../../src/write/execute.ts';
+import { writeAttemptsMax } from '../../src/limits/writes.ts';
+import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
+import { streamName, type EventLog, type StreamName } from '../../src/log/log.ts';
+import { isEnforced, type DeclarationReader, type Declared, type OlderReader, type WrittenObject } from '../../src/read/declarations.ts';
+import type { Duplicate } from '../../src/read/uniqueness.ts';
+import { valuesOfFact, type HeldValue } from '../../src/resource/held-values.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
+import { WriteRefusedError } from '../outcome.ts';
+
+const subject: Subject = { kind: 'platform', part: 'uniqueness' };
+
+export type ObjectClaimsDependencies = {
+  readonly log: Pick<EventLog, 'readLast'>;
+  readonly rows: OlderReader;
+  readonly declarations: DeclarationReader;
+  readonly execute: Execute;
+  /** Whose claim of the value stands, by the log itself. */
+  readonly claimantOf: (claimed: { readonly type: TypeKey; readonly value: HeldValue }) => Promise<StreamName | undefined>;
+  readonly uuid: () => string;
+};
+
+/** The indexes of a declaration that an object written by an older one may hold values of that nobody claimed. */
+function unclaimedIndexes(standing: Declared, declared: number | undefined): readonly string[] {
+  return Object.entries(standing.since).filter(([index, since]) => (declared ?? -1) < since && !isEnforced(standing, index)).map(([index]) => index);
+}
+
+/** Brings one object after the other under the present declaration: its values claimed, and its revision taken from older writes. */
+export class ObjectClaims {
+  readonly #dependencies: ObjectClaimsDependencies;
+
+  constructor(dependencies: ObjectClaimsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Rewrites the object at its head, unless it holds claims of all its values. Throws what may pass. */
+  async claim(type: ResourceType, name: string): Promise<'claimed' | Duplicate> {
+    const { rows, declarations, execute, uuid } = this.#dependencies;
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const [row, standing] = [rows.written(type.key, name), declarations.declared(type.key)];
+      if (row === undefined || standing === undefined) return 'claimed';
+      const indexes = unclaimedIndexes(standing, row.declared);
+      const object = storedObject(row.bytes);
+      if (indexes.length === 0 || await this.#isClaimed(type, { row, object, standing, indexes })) return 'claimed';
+      const cause = { actor: actorOf(subject), verb: 'update', requestId: uuid() };
+      const outcome = await execute(type, { type: 'fence', name, uid: object.metadata.uid, version: row.revision }, {
+        cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
+      });
+      if (outcome.ok) return 'claimed';
+      const { reason } = outcome.rejection;
+      if (reason === 'unique-value-taken') return await this.#duplicateOf(type, object) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
+      // Written meanwhile, or removed: what stands now is looked at.
+      if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
+    }
+    throw new Error('the object kept changing');
+  }
+
+  /**
+   * Where the index was unique ever since the object was written, by whichever function, what its event says is held was claimed:
+   * if that is what it holds now, and the claims say so, nothing is to be done.
+   */
+  async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
+    const { log, claimantOf } = this.#dependencies;
+    const { always } = standing;
+    if (!indexes.every((index) => always[index] === 0 || (row.declared ?? -1) >= (always[index] ?? Infinity))) return false;
+    const me = streamOf(type, object.metadata.name);
+    const head = await log.readLast(me);
+    if (head?.revision !== row.revision) return false;
+    const { event } = decodeEvent(head);
+    if (!isObjectEvent(event)) return false;
+    for (const value of valuesOfFact(type.indexes, object)) {
+      if (!indexes.includes(value.index)) continue;
+      const isSaid = event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
+      if (!isSaid || await claimantOf({ type: type.key, value }) !== me) return false;
+    }
+    return true;
+  }
+
+  async #duplicateOf(type: ResourceType, object: ResourceObject): Promise<Duplicate | undefined> {
+    const { name } = object.metadata;
+    for (const value of valuesOfFact(type.indexes, object)) {
+      const claimant = await this.#dependencies.claimantOf({ type: type.key, value });
+      if (claimant !== undefined && claimant !== streamOf(type, name)) return { name, index: value.index, holder: claimant.slice(claimant.lastIndexOf('/') + 1) };
+    }
+    return undefined;
+  }
+}
+
+type Looked = { readonly row: WrittenObject; readonly object: ResourceObject; readonly standing: Declared; readonly indexes: readonly string[] };
+
+function streamOf(type: ResourceType, name: string): StreamName {
+  return streamName(`object:${type.key}/${name}`);
+}

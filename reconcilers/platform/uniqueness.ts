@@ -1,0 +1,284 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { delay, type Clock } from '../../src/base/clock.ts';
+import type { Event, EventMetadata } from '../../src/command/event.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, streamRevision, type EventLog, type LogPosition } from '../../src/log/log.ts';
+import type { DeclarationFeed, Declared } from '../../src/read/declarations.ts';
+import type { ChangeBatch, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
+import type { Duplicate, UniqueStep } from '../../src/read/uniqueness.ts';
+import { isSameDeclaration } from '../../src/resource/type/declaration.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { Leadership } from '../lease.ts';
+import { whileListening, type LiveNodes } from './live-nodes.ts';
+import { ObjectClaims, type ObjectClaimsDependencies } from './object-claims.ts';
+import { duplicatesKnownMax, uniquenessConcurrencyMax, uniquenessRecheckMs, uniquenessRetryMs, uniquenessRetryMsMax } from './platform-limits.ts';
+import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
+import { Wake } from '../wake.ts';
+
+export type UniquenessDependencies = ObjectClaimsDependencies & {
+  readonly log: Pick<EventLog, 'append' | 'readLast' | 'subscribe' | 'head'>;
+  readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
+  readonly changes: ChangeFeed;
+  readonly declarations: ObjectClaimsDependencies['declarations'] & DeclarationFeed;
+  readonly leadership: Leadership;
+  /** No other node writes to this log. */
+  readonly isAlone: boolean;
+  readonly node: string;
+  /** Up to where this node is drained, once what can be settled is. */
+  readonly drain: () => Promise<LogPosition>;
+  readonly served: () => readonly ResourceType[];
+  readonly clock: Clock;
+  readonly metadata: () => EventMetadata;
+  /** The type's indexes have come a step further, or other objects keep them from it. */
+  readonly onStep: (type: ResourceType) => void;
+  readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
+  /** Other duplicates were found than before. */
+  readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;
+  readonly onError: (error: unknown, type: string) => void;
+};
+
+/**
+ * Enforces indexes that have become unique (consistency protocol, 1), on the node that leads: once all live nodes are drained, every
+ * object that an older declaration wrote is claimed for at its head; once none is left, the log says so. It remembers nothing:
+ * whoever leads next finds what is left in the rows.
+ *
+ * A leader that is one no more may still take a last step, and that is harmless: a fence is appended at the revision it was
+ * decided on and claims as every write does, and what says that an index is enforced names what it went by.
+ */
+export class Uniqueness {
+  readonly #dependencies: UniquenessDependencies;
+  readonly #claims: ObjectClaims;
+  readonly #tasks = new Map<TypeKey, UniqueTask>();
+  readonly #unsubscribe: readonly (() => void)[];
+  readonly #wakes = { drain: new Wake(), claim: new Wake() };
+  #term = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+  #isOpen = false;
+
+  constructor(dependencies: UniquenessDependencies) {
+    const { leadership, declarations, changes } = dependencies;
+    this.#dependencies = dependencies;
+    this.#claims = new ObjectClaims(dependencies);
+    this.#unsubscribe = [
+      leadership.subscribe(() => { this.#begin(); }),
+      declarations.subscribe(() => { this.look(); }),
+      changes.subscribe((batch) => { this.#note(batch); }),
+    ];
+  }
+
+  /** Begins. Call it once the read models have caught up. */
+  open(): void {
+    this.#isOpen = true;
+    this.#begin();
+  }
+
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#term.abort();
+    await this.#running;
+  }
+
+  /** Of the types that this node is at work on. */
+  steps(): readonly UniqueStep[] {
+    return [...this.#tasks.values()].flatMap(({ type, step, duplicates, duplicateCount }) => {
+      const standing = this.#standing(type);
+      return standing === undefined ? [] : [{ type, step, indexes: unenforced(standing), duplicates: [...duplicates.values()], duplicateCount }];
+    });
+  }
+
+  /** Call it once a type is served: before, its objects are not to be written. */
+  look(): void {
+    if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
+    const { served, reader, onStep } = this.#dependencies;
+    const types = new Map(served().map((type) => [type.key, type]));
+    for (const [key, task] of this.#tasks) {
+      const standing = types.get(key) === task.type ? this.#standing(task.type) : undefined;
+      if (standing?.revision === task.revision) continue;
+      this.#tasks.delete(key);
+      onStep(task.type);
+    }
+    for (const [key, type] of types) {
+      const standing = this.#standing(type);
+      if (standing === undefined || this.#tasks.has(key)) continue;
+      this.#tasks.set(key, uniqueTask(type, standing, reader.position()));
+      onStep(type);
+    }
+    this.#wakes.drain.call();
+    this.#wakes.claim.call();
+  }
+
+  /** What the log says of a type that is declared as this node has it and has unique indexes that are not enforced. */
+  #standing({ key, declaration }: ResourceType): Declared | undefined {
+    const standing = this.#dependencies.declarations.declared(key);
+    if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration)) return undefined;
+    return unenforced(standing).length === 0 ? undefined : standing;
+  }
+
+  #begin(): void {
+    this.#term.abort();
+    const left = [...this.#tasks.values()];
+    this.#tasks.clear();
+    for (const { type } of left) this.#dependencies.onStep(type);
+    if (!this.#isOpen || !this.#dependencies.leadership.isLeader()) return;
+    const { signal } = this.#term = new AbortController();
+    this.#running = Promise.all([this.#running, this.#drainAll(signal), this.#claimAll(signal)]);
+    this.look();
+  }
+
+  /** What changes of a duplicate, or of who holds its value, may be what was waited for. */
+  #note({ changes }: ChangeBatch): void {
+    if (this.#tasks.size === 0) return;
+    for (const { type, name } of changes) {
+      const task = this.#tasks.get(type);
+      if (task === undefined || task.duplicates.size === 0) continue;
+      for (const duplicate of task.duplicates.values()) if (duplicate.name === name || duplicate.holder === name) task.again.add(duplicate.name);
+      if (task.again.size > 0) this.#wakes.claim.call();
+    }
+  }
+
+  async #drainAll(signal: AbortSignal): Promise<void> {
+    const { isAlone, clock, onError } = this.#dependencies;
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
+      if (!this.#isPending()) {
+        await this.#wakes.drain.next(signal);
+        continue;
+      }
+      try {
+        if (isAlone) this.#drained([await this.#dependencies.drain()]);
+        else await whileListening(this.#dependencies, signal, async (nodes) => this.#hear(nodes));
+      } catch (error) {
+        if (!isOver()) onError(error, '');
+      }
+      if (this.#isPending()) await delay(clock, uniquenessRetryMs, signal);
+    }
+  }
+
+  #isPending(): boolean {
+    return [...this.#tasks.values()].some(({ step }) => step === 'pending');
+  }
+
+  /** Whether nobody is waited for any more. */
+  async #hear(nodes: LiveNodes): Promise<boolean> {
+    const live = nodes.all()?.map(({ drained }) => drained);
+    if (live?.every((position) => position !== undefined) === true) this.#drained(live);
+    return Promise.resolve(!this.#isPending());
+  }
+
+  #drained(positions: readonly LogPosition[]): void {
+    for (const task of this.#tasks.values()) {
+      if (task.step !== 'pending' || !positions.every((position) => position >= task.position)) continue;
+      task.step = 'claiming';
+      this.#dependencies.onStep(task.type);
+      this.#wakes.claim.call();
+    }
+  }
+
+  async #claimAll(signal: AbortSignal): Promise<void> {
+    const { clock, onError } = this.#dependencies;
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
+      const task = [...this.#tasks.values()].find(({ step, isDue, again }) => step === 'claiming' && (isDue || again.size > 0));
+      if (task === undefined) {
+        await this.#wakes.claim.next(signal);
+        continue;
+      }
+      try {
+        await (task.isDue ? this.#pass(task, signal) : this.#passAgain(task, signal));
+      } catch (error) {
+        if (!isOver()) onError(error, task.type.key);
+        task.isDue = true;
+        task.failures += 1;
+        await delay(clock, Math.min(uniquenessRetryMs * 2 ** task.failures, uniquenessRetryMsMax), signal);
+      }
+    }
+  }
+
+  /** Every object that an older declaration wrote, a page of names after the other. */
+  async #pass(task: UniqueTask, signal: AbortSignal): Promise<void> {
+    const { rows, clock } = this.#dependencies;
+    const standing = this.#standing(task.type);
+    if (standing === undefined) {
+      this.look();
+      return;
+    }
+    const before = streamRevision(Math.max(...unenforced(standing).map((index) => standing.since[index] ?? 0)));
+    task.again.clear();
+    const found: Duplicate[] = [];
+    let count = 0;
+    let after: string | undefined;
+    do {
+      const page = rows.page(task.type.key, before, after);
+      for (const duplicate of await this.#claimEach(task, page.names, signal)) {
+        count += 1;
+        if (found.length < duplicatesKnownMax) found.push(duplicate);
+      }
+      after = page.next;
+      await nextTurn();
+    } while (after !== undefined && !signal.aborted);
+    if (signal.aborted) return;
+    task.isDue = false;
+    task.failures = 0;
+    this.#know(task, found, count);
+    if (count === 0) await this.#enforce(task, standing);
+    else void delay(clock, uniquenessRecheckMs, signal).then(() => { this.#due(task); });
+  }
+
+  async #passAgain(task: UniqueTask, signal: AbortSignal): Promise<void> {
+    const names = [...task.again];
+    task.again.clear();
+    const left = new Map([...task.duplicates].filter(([name]) => !names.includes(name)));
+    for (const duplicate of await this.#claimEach(task, names, signal)) left.set(duplicate.name, duplicate);
+    if (signal.aborted) return;
+    this.#know(task, [...left.values()], task.duplicateCount - task.duplicates.size + left.size);
+    if (left.size === 0) this.#due(task);
+  }
+
+  #due(task: UniqueTask): void {
+    task.isDue = true;
+    this.#wakes.claim.call();
+  }
+
+  #know(task: UniqueTask, found: readonly Duplicate[], count: number): void {
+    const told = JSON.stringify([task.duplicateCount, ...task.duplicates]);
+    task.duplicates.clear();
+    for (const duplicate of found) task.duplicates.set(duplicate.name, duplicate);
+    task.duplicateCount = count;
+    if (told === JSON.stringify([count, ...task.duplicates])) return;
+    this.#dependencies.onStep(task.type);
+    this.#dependencies.onDuplicates({ type: task.type, duplicates: found, duplicateCount: count });
+  }
+
+  /** Few at once, so that others' writes have their turns. */
+  async #claimEach({ type }: UniqueTask, names: readonly string[], signal: AbortSignal): Promise<readonly Duplicate[]> {
+    const duplicates: Duplicate[] = [];
+    const waiting = names.values();
+    const ended = await Promise.allSettled(Array.from({ length: Math.min(uniquenessConcurrencyMax, names.length) }, async () => {
+      for (const name of waiting) {
+        if (signal.aborted) return;
+        const came = await this.#claims.claim(type, name);
+        if (came !== 'claimed') duplicates.push(came);
+      }
+    }));
+    const failed = ended.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return duplicates.sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** Of what was found before the first object was looked at: what came since then makes it say nothing. */
+  async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
+    const { log, uuid, metadata, reader } = this.#dependencies;
+    const [stream, indexes] = [streamName(`unique:${type.key}`), unenforced(standing)];
+    const event: Event = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
+    const last = await log.readLast(stream);
+    const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
+    if (!appended.ok) throw new Error(`could not say that ${type.key} is enforced: ${appended.reason}`);
+    await reader.reached(appended.position, { timeoutMs: uniquenessRecheckMs, signal: this.#term.signal });
+    if (this.#standing(type) === undefined) this.#dependencies.onEnforced(type, indexes);
+    const task = this.#tasks.get(type.key);
+    if (task?.revision === standing.revision) this.#due(task);
+  }
+}

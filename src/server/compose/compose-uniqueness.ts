@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+
+import { FailureLines } from '../../../reconcilers/failure-lines.ts';
+import { uniquenessTellMs } from '../../../reconcilers/platform/platform-limits.ts';
+import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
+import type { Clock } from '../../base/clock.ts';
+import { claimantOf } from '../../write/unique-claims.ts';
+import { metadataOf } from './compose-reconcilers.ts';
+import type { Core } from './core.ts';
+import type { LogPosition } from '../../log/log.ts';
+import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+
+export type UniqueIndexes = UniqueSteps & {
+  /** Once the read models have caught up. */
+  open(): void;
+  stop(): Promise<void>;
+};
+
+/** Settles appends that nobody would decide so any more, then says up to where this node is drained. */
+export function drainOf(core: Core): () => Promise<LogPosition> {
+  const { unsettled, eventLog: log } = core;
+  const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
+  return async () => {
+    // A log that does not answer is told elsewhere; what it has not settled keeps the position back.
+    await unsettled.fenceStale(fencing).catch(() => undefined);
+    return unsettled.drained();
+  };
+}
+
+export function composeUniqueness(core: Core): UniqueIndexes {
+  const { registry, models, eventLog, edge: { clock, log }, leadership, execute, node, isAlone } = core;
+  const lines = new FailureLines(clock, (message, fields) => { log.error(message, fields); });
+  const teller = new StepTeller(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
+  const uniqueness = new Uniqueness({
+    log: eventLog, reader: models, rows: models.older, changes: models, declarations: models.declarations, leadership, execute, node, isAlone, clock,
+    claimantOf: async (claimed) => claimantOf(eventLog, claimed),
+    uuid: randomUUID, metadata: metadataOf('uniqueness', core), drain: drainOf(core),
+    served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
+    onStep: (type) => { teller.note(type); },
+    onEnforced: ({ key, plugin }, indexes) => { log.info('unique indexes are enforced: everything that is stored has claimed its values', { type: key, plugin, indexes }); },
+    onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
+      if (count > 0) log.warn('objects have a value of a unique index that another one has: their writes are refused until they have another', { type: key, plugin, count, first: duplicates[0] });
+    },
+    onError: (error, key) => { lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({ type: key, error: String(error) })); },
+  });
+  const subscriptions = [registry.subscribe(() => { uniqueness.look(); })];
+  return {
+    of: (plugin) => teller.of(plugin),
+    subscribe: (listener) => teller.subscribe(listener),
+    open: () => {
+      subscriptions.push(models.declarations.onLate(({ type, ...late }) => {
+        log.warn('an object was written by an older declaration, after an index had become unique: its value may be another one\'s too', { type, ...late });
+      }));
+      uniqueness.open();
+    },
+    stop: async () => {
+      for (const unsubscribe of subscriptions) unsubscribe();
+      teller.stop();
+      await uniqueness.stop();
+    },
+  };
+}
+
+/** A plugin's steps as they stood a moment after they began: most are over by then, and nothing is told of them. */
+class StepTeller {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(plugin: string) => void>();
+  readonly #timers = new Map<string, { cancel(): void }>();
+  readonly #steps: (plugin: string) => readonly UniqueStep[];
+  readonly #told = new Map<string, readonly UniqueStep[]>();
+
+  constructor(clock: Clock, steps: (plugin: string) => readonly UniqueStep[]) {
+    this.#clock = clock;
+    this.#steps = steps;
+  }
+
+  of(plugin: string): readonly UniqueStep[] {
+    return this.#told.get(plugin) ?? [];
+  }
+
+  note({ plugin }: ResourceType): void {
+    if (this.#timers.has(plugin)) return;
+    this.#timers.set(plugin, this.#clock.after(uniquenessTellMs, () => {
+      this.#timers.delete(plugin);
+      this.#told.set(plugin, this.#steps(plugin));
+      for (const listener of this.#listeners) listener(plugin);
+    }));
+  }
+
+  subscribe(listener: (plugin: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+  }
+}
+
