@@ -50,6 +50,8 @@ export type CoreOptions = {
   readonly streamBounds?: OutboxBounds;
 };
 
+const leaseUnreadable = 'this node cannot become the leader: cannot read the lease';
+
 /** The write door, the election of a leader, and the watch hub. */
 export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
   const {
@@ -87,7 +89,6 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
   const logged = (message: string) => (error: unknown) => {
     log.error({ err: error }, message);
   };
-  const onLeaseError = logged('this node cannot become the leader: cannot read the lease');
   return {
     ...stores,
     config,
@@ -108,7 +109,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     }),
     leadership: stores.isAlone
       ? alwaysLeading
-      : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: onLeaseError }),
+      : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
     bound: new ReconcileBound(clock),
   };
 }
