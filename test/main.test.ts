@@ -51,7 +51,7 @@ t.test('a mistake in a command about objects exits with 2, and a server that is 
     [['user', 'add'], 2, /^ledgerplane: missing required argument 'name': try ledgerplane user add --help\n$/u],
     [['user', 'add', 'bob', '--password=secret'], 2, /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u],
     [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER are addresses/u],
-    [['user', 'add', 'bob'], 2, /^ledgerplane: no password was given/u],
+    [['user', 'add', 'bob'], 2, /^ledgerplane: the password is empty/u],
     [['role', 'list', '--server', 'http://127.0.0.1:9'], 1, /^ledgerplane: cannot reach http:\/\/127\.0\.0\.1:9: [^\n]+\n$/u],
   ];
   for (const [args, code, stderr] of expected) {

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 
-/** What stands at a path of an answer, whatever its shape. */
+/** The value at a path of a response, of any shape; undefined where the path does not exist. */
 export function memberOf(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const step of path) {
@@ -15,7 +15,7 @@ export function textOf(value: Json | undefined, ...path: readonly string[]): str
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Empty where there is no list. */
+/** The list at a path; empty where there is none. */
 export function listOf(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
   const found = memberOf(value, ...path);
   return isList(found) ? found : [];

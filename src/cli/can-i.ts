@@ -16,7 +16,7 @@ export type CanIOptions = ConnectionOptions & {
 const reviews = ['apis', 'authorization.k8s.io', 'v1'];
 const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
-/** Whether it is allowed; what decided it is written below the answer (decision 6.11). */
+/** Prints whether the request is allowed, and below it the role and rule that decided (decision 6.11). */
 export async function canI(verb: string, words: string, options: CanIOptions, surroundings: Surroundings): Promise<boolean> {
   const target = reviewTarget(verb, words, options);
   const { client } = await connect(options, surroundings);
@@ -29,7 +29,7 @@ export async function canI(verb: string, words: string, options: CanIOptions, su
   return allowed;
 }
 
-/** The role and its rule; without one (a refusal, a super administrator) the server's own reason. */
+/** The role and its rule; the server's reason where no rule decided (a refusal, a super administrator). */
 function decidedBy(answer: Json): string {
   const role = textOf(answer, 'status', 'grant', 'role');
   const reason = textOf(answer, 'status', 'reason');

@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The options of every command that asks the server. */
+/** The options of every command that sends requests to the server. */
 export type ConnectionOptions = {
   readonly server?: string | undefined;
   readonly domain?: string | undefined;
@@ -19,14 +19,14 @@ export type ConnectionOptions = {
 export type Connection = {
   readonly client: ServerClient;
   readonly identity: Identity;
-  /** Of the reserved groups and keys. */
+  /** The platform's domain, which the names of its API groups and reserved keys contain. */
   readonly domain: string;
 };
 
-/** The settings that say where the server is; what else is wrong with them is the server's own affair. */
+/** The settings that locate the server; a command does not validate the others. */
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
-/** Nothing is sent yet; a password that must be typed is asked for. */
+/** Sends nothing yet; prompts for a password where one is needed. */
 export async function connect(options: ConnectionOptions, surroundings: Surroundings): Promise<Connection> {
   const environment = readEnvironment(surroundings.folder, surroundings.variables);
   const config = settingsOf(options, environment, surroundings.folder);
@@ -43,7 +43,7 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
   return decoded.config;
 }
 
-/** Never repeats what it was given: an address may hold a password. */
+/** The message never repeats the input: the address may contain a password. */
 function serverUrl(given: string | undefined, { host, port }: Config): URL {
   if (given === undefined) {
     if (port === 0) throw mistake('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
@@ -57,7 +57,7 @@ function serverUrl(given: string | undefined, { host, port }: Config): URL {
   return url;
 }
 
-/** A server that listens everywhere listens here, too. */
+/** A server that listens on all interfaces is reached over the loopback one. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -2,14 +2,14 @@ const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 const span = /^(?<count>\d{1,6})(?<unit>[mhdw])$/u;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
-/** `30d` from now, or a time (RFC 3339), as the time in UTC; undefined when it is neither, or past. */
+/** A duration from now (`30d`) or a time (RFC 3339), as a time in UTC; undefined when it is neither, or in the past. */
 export function expiryAt(text: string, nowMs: number): string | undefined {
   const { count, unit = '' } = span.exec(text)?.groups ?? {};
   const at = count === undefined ? timeOf(text) : nowMs + Number(count) * (unitsMs[unit] ?? 0);
   return at > nowMs ? new Date(at).toISOString() : undefined;
 }
 
-/** NaN when it is no time; a day that its month lacks is none. */
+/** NaN for an invalid time, also for a day that its month does not have. */
 function timeOf(text: string): number {
   if (!timestamp.test(text)) return NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);

@@ -1,4 +1,4 @@
-/** A command ends without what was asked for: `message` is for whoever typed it, without a stack and without a secret. */
+/** Ends a command with an error: `message` is printed to standard error, without a stack and without secrets. */
 export class CommandFailure extends Error {
   readonly exitCode: number;
 
@@ -9,17 +9,17 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What was typed cannot be meant so; nothing was sent. */
+/** The command line is invalid; nothing was sent. */
 export function mistake(message: string): CommandFailure {
   return new CommandFailure(message, 2);
 }
 
-/** The server refused, or could not be reached. */
+/** The server refused the request or is unreachable. */
 export function failed(message: string): CommandFailure {
   return new CommandFailure(message, 1);
 }
 
-/** As a shell tells a command that Ctrl-C ended. */
+/** The exit code of a shell command that Ctrl-C interrupted. */
 export function interrupted(): CommandFailure {
   return new CommandFailure('interrupted', 130);
 }

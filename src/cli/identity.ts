@@ -5,21 +5,21 @@ import { mistake } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Whom the server is to take the command for. */
+/** The credentials of the command's requests. */
 export type Identity =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'user'; readonly name: string; readonly password: string; readonly passwordFile?: string };
 
-/** Who is meant by default: the administrator of the first start (decision 7.7). */
+/** The default user: the administrator that the first start created (decision 7.7). */
 const defaultUser = 'admin';
 export type IdentityContext = { readonly environment: Environment; readonly passwordFile: string; readonly url: URL; readonly surroundings: Surroundings };
 
-/** Asks only where the terminal is the one place left; a name that was typed counts before what the environment holds. */
+/** Prompts only if nothing else provides the password; `--user` takes precedence over the environment. */
 export async function identityOf(user: string | undefined, { environment, passwordFile, url, surroundings }: IdentityContext): Promise<Identity> {
   const { LEDGERPLANE_TOKEN: token, LEDGERPLANE_PASSWORD: given } = environment;
   if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
   const name = user ?? defaultUser;
-  // HTTP Basic ends the name at the first colon.
+  // HTTP Basic separates name and password at the first colon.
   if (name === '' || name.includes(':')) throw mistake('--user is the name of a user, without ":"');
   if (given !== undefined) return { kind: 'user', name, password: given };
   if (user === undefined) return administratorOf(passwordFile, url);
@@ -27,13 +27,13 @@ export async function identityOf(user: string | undefined, { environment, passwo
   return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, surroundings) };
 }
 
-/** A header takes visible characters alone, and what refuses others would repeat them. */
+/** A header may contain visible characters only; the error of `fetch` would repeat others. */
 function tokenText(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token)) throw mistake('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
   return token;
 }
 
-/** The password of this machine's server is for this machine's server: it is sent nowhere else unasked. */
+/** The password file of this machine's server is sent only to this machine. */
 function administratorOf(path: string, url: URL): Identity {
   const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
   if (!isLoopback(url.hostname)) throw mistake(`credentials are needed for ${url.origin}: ${others}`);

@@ -5,18 +5,18 @@ import { readEnvironment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Which log is meant, in the words of EVENT_LOG; undefined: the one of the settings. */
+/** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogWish = { readonly log: string | undefined };
 export type LogCopyWish = {
   readonly from: string;
   readonly to: string;
-  /** Of the names of its streams on an EventStoreDB, instead of EVENTSTORE_PREFIX. */
+  /** The prefix of stream names in EventStoreDB, in place of EVENTSTORE_PREFIX. */
   readonly fromPrefix: string | undefined;
   readonly toPrefix: string | undefined;
   readonly inFlightMax: number;
 };
 
-/** Handed in, as commands about the log open it, and the command line itself knows settings and HTTP only. */
+/** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
 export type LogCommands = {
   copy(wish: LogCopyWish, surroundings: Surroundings): Promise<void>;
   startEpoch(wish: LogWish, surroundings: Surroundings): Promise<void>;
@@ -26,21 +26,21 @@ export type LogCommands = {
 type CopyOptions = { readonly from?: string; readonly to?: string; readonly fromPrefix?: string; readonly toPrefix?: string; readonly inFlight?: string };
 type LogOptions = { readonly log?: string };
 
-const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nAn address with a password belongs into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: others see the words of a command.';
+const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: other users can see the arguments of a command.';
 
 export function addLogCommands(program: Command, surroundings: Surroundings, loadCommands: () => Promise<LogCommands>): void {
-  const log = program.command('log').description('copy a log, show what it holds, begin a new epoch');
-  log.command('copy').description('copy a log into an empty one, event by event; run again, it resumes')
-    .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty one; by default LEDGERPLANE_COPY_TO')
+  const log = program.command('log').description('copy a log, show its contents, begin a new epoch');
+  log.command('copy').description('copy a log into an empty one, event by event; resumes an interrupted copy')
+    .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty log; by default LEDGERPLANE_COPY_TO')
     .option('--from-prefix <prefix>', 'stream name prefix in EventStoreDB; by default EVENTSTORE_PREFIX').option('--to-prefix <prefix>', 'the same for the target')
     .option('--in-flight <n>', 'concurrent appends; 1 keeps the order even after failures', String(logCopyInFlightEvents))
-    .addHelpText('after', `${places}\nNo server may run on either of them.`)
+    .addHelpText('after', `${places}\nNo server may run on either log.`)
     .action(async (options: CopyOptions) => { await (await loadCommands()).copy(copyWish(options, surroundings), surroundings); });
   log.command('info').description('show the identity, epoch and size of a log')
     .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', places)
     .action(async (options: LogOptions) => { await (await loadCommands()).describe({ log: options.log }, surroundings); });
   log.command('new-epoch').description('begin a new epoch after a restore: invalidates earlier positions')
-    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', `${places}\nNo server may run on it.`)
+    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', `${places}\nNo server may run on the log.`)
     .action(async (options: LogOptions) => { await (await loadCommands()).startEpoch({ log: options.log }, surroundings); });
 }
 
@@ -51,8 +51,8 @@ function copyWish({ from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
   const target = to ?? environment['LEDGERPLANE_COPY_TO'];
-  if (source === undefined) throw mistake('which log to copy? use --from or LEDGERPLANE_COPY_FROM');
-  if (target === undefined) throw mistake('where to? use --to or LEDGERPLANE_COPY_TO');
+  if (source === undefined) throw mistake('the source log is missing: use --from or LEDGERPLANE_COPY_FROM');
+  if (target === undefined) throw mistake('the target log is missing: use --to or LEDGERPLANE_COPY_TO');
   if (!/^\d{1,5}$/u.test(inFlight) || Number(inFlight) < 1 || Number(inFlight) > logCopyInFlightEventsMax) {
     throw mistake(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
   }

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { mistake } from './failure.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** A name is one label of a DNS name, as the plugin's group begins with it. */
+/** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
 const nameLengthMax = 63;
 
 /** Compiled, this file is dist/src/cli/new-plugin.js. */
@@ -25,7 +25,7 @@ async function writePlugin(name: string, { folder, notes }: Surroundings, versio
   }
   const target = join(folder, name);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw mistake(`${target} already exists`);
-  // Whole or not at all: it gets its name once every file is written.
+  // The folder is renamed once every file is written, so it is complete or absent.
   const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
   try {
     await mkdir(draft);
@@ -41,13 +41,13 @@ async function writePlugin(name: string, { folder, notes }: Surroundings, versio
 
 type Words = Readonly<Record<string, string>>;
 
-/** What `{{…}}` stands for in the templates. */
+/** The values of the templates' `{{…}}` placeholders. */
 function wordsOf(name: string, version: string): Words {
   return {
     name, version,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
     group: `${name}.example.com`,
-    // From a clone the clone itself, as there is no other place to get it from.
+    // A clone depends on itself by path, since the package may not be in a registry.
     ledgerplane: JSON.stringify(packageFolder.split(sep).includes('node_modules') ? `^${version}` : `file:${packageFolder}`),
   };
 }
@@ -64,7 +64,7 @@ async function fill(draft: string, words: Words): Promise<void> {
   }
 }
 
-/** Templates have names of their own: npm would not pack a .gitignore, and no tool takes them for sources. */
+/** Templates have special names: npm does not pack a .gitignore, and tools must not treat them as sources. */
 function nameOf(template: string): string {
   return template.replace(/\.template$/u, '').replace(/^dot-/u, '.');
 }

@@ -14,13 +14,13 @@ import { printable, textTable } from './text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
 
-/** Larger than any server takes: what is read into memory here is bounded, too. */
+/** Larger than the server's limit; bounds the memory of the command. */
 const fileBytesMax = 268_435_456;
-/** How often the server is asked how far it is, and how long at most. */
+/** How often the command polls the server, and for how long. */
 const askAgainMs = 200;
 const startedWaitMs = 30_000;
 const removedWaitMs = 60_000;
-/** Only then is it told what holds a removal up: most take no longer. */
+/** After this time the command prints the reason for the wait; most removals are faster. */
 const quietMs = 1_000;
 
 export async function installPlugin(file: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
@@ -57,7 +57,7 @@ export async function disablePlugin(name: string, options: ConnectionOptions, su
 
 type Asked = { readonly options: ConnectionOptions; readonly surroundings: Surroundings };
 
-/** Until it is so, as it takes effect after the answer. */
+/** Polls until the change, which takes effect after the response, is complete. */
 async function switchPlugin(name: string, { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] }, { options, surroundings }: Asked): Promise<void> {
   checkName(name);
   const { clock } = surroundings;
@@ -89,7 +89,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, s
   let told = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
-    // One of the same name that was made since is another one.
+    // A plugin of the same name with another uid was created since.
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
@@ -101,7 +101,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, s
   notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
 }
 
-/** The clock's timers keep no process alive, and between two questions nothing else does. */
+/** The clock's timers do not keep the process alive, and nothing else does between two polls. */
 async function pause(clock: Clock): Promise<void> {
   const { port1 } = new MessageChannel();
   port1.ref();
@@ -109,7 +109,7 @@ async function pause(clock: Clock): Promise<void> {
   port1.close();
 }
 
-/** Whose turn it is, and what the server says of it. */
+/** The finalizers and the state that delay the removal. */
 function heldUpBy(plugin: Json): string {
   const finalizers = textsOf(plugin, 'metadata', 'finalizers').map(printable);
   const held = finalizers.length === 0 ? 'no finalizer is left' : `it has the finalizers ${finalizers.join(', ')}`;
@@ -117,7 +117,7 @@ function heldUpBy(plugin: Json): string {
   return `${held}; it is ${phaseOf(plugin)}${reason === '' ? '' : ` (${printable(reason)})`}`;
 }
 
-/** The name alone on standard output, so that a script can go on with it. One that does not run is a failure. */
+/** Prints the name alone to standard output, for scripts. Fails for a plugin that does not run. */
 function tell(done: string, plugin: Json, { output, notes }: Surroundings): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
@@ -139,7 +139,7 @@ function nameOf(plugin: Json): string {
   return textOf(plugin, 'metadata', 'name') ?? '';
 }
 
-/** The one that runs; the one that is to run where none does. */
+/** The running version; without one, the version of the spec. */
 function versionOf(plugin: Json): string {
   return textOf(plugin, 'status', 'version') ?? textOf(plugin, 'spec', 'version') ?? '';
 }
@@ -149,32 +149,32 @@ function phaseOf(plugin: Json): string {
   return textOf(plugin, 'status', 'phase') ?? 'not-started';
 }
 
-/** The status is about the object as it is; what says nothing of it is taken at its word. */
+/** The status describes this generation of the object. A status without a generation counts as current. */
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
 }
 
-/** Undefined: there is no such plugin. */
+/** Undefined when the plugin does not exist. */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
   const plugin = await client.find(change);
   if (plugin === undefined || !isUnfinished(plugin)) return plugin;
-  // It was enabled all along: only a change of the object makes the server load its files once more.
+  // The plugin was enabled already: only a change of its object makes the server load its files again.
   await client.send({ ...change, body: { spec: { enabled: false } } });
   return client.find(change);
 }
 
-/** The server ended while it loaded these files, and loads them no more. */
+/** The server's process ended while it loaded these files, so it does not load them again. */
 function isUnfinished(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'LoadUnfinished';
 }
 
-/** By whoever runs the server, whatever its object says. */
+/** Disabled by a setting of the server, independently of the object. */
 function isKeptOff(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'KeptOff';
 }
 
-/** Nothing but its object brings back one whose files the server still has. */
+/** An uninstalled plugin with files on the server comes back only when its object is created. */
 function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
@@ -182,7 +182,7 @@ function howItComesBack(name: string, connection: Connection): string {
     + `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ledgerplane plugin install <file>`;
 }
 
-/** Why it does not run; of one that does, what there is to know: reconcilers that fail, changes that were kept. */
+/** The reason why it does not run; for a running plugin, its warnings: failing reconcilers and retained changes. */
 function troubleOf(plugin: Json): string {
   if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
   const notices = listOf(plugin, 'status', 'conditions').filter((condition) => textOf(condition, 'type') !== 'Ready' && textOf(condition, 'status') === 'True');
@@ -218,7 +218,7 @@ async function readPackage(file: string, { folder }: Surroundings): Promise<{ re
   }
 }
 
-/** The server checks names; these alone would become another path on the way. */
+/** The server validates names; these would change the path of the request. */
 function checkName(name: string): void {
   if (/^(?:|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a plugin's name`);
 }

@@ -14,28 +14,28 @@ import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 
 export type ProgramOptions = {
   readonly surroundings: Surroundings;
-  /** Runs until the server stops; the process goes on after it returns. */
+  /** Resolves when the server has started; the process runs until the server stops. */
   readonly serve: () => Promise<void>;
-  /** Loaded when one of them is run. */
+  /** Loads the log commands, on first use. */
   readonly logCommands: () => Promise<LogCommands>;
   readonly version: string;
 };
 
 const mistakeExitCode = 2;
 
-/** Reads the command line and runs what it says; the exit code is the answer. A bug is thrown. */
+/** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(args: readonly string[], { surroundings, serve, logCommands, version }: ProgramOptions): Promise<number> {
   const { output, notes } = surroundings;
   const told = { exitCode: 0 };
   const program = new Command('ledgerplane');
   program.exitOverride().configureOutput({
     writeOut: (text) => { output.write(text); },
-    // Mistakes are told below, in one line and in this program's own form.
+    // Errors are printed below, in one line and in this program's own format.
     writeErr: () => undefined, outputError: () => undefined,
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
-  // A switch that belongs to no command is told like a command that is none.
+  // An unknown option of the program itself is reported like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
   const plugin = program.command('plugin').description('create, install, list, enable, disable, upgrade and uninstall plugins');
@@ -58,12 +58,12 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
 
 function addCommands(program: Command, surroundings: Surroundings, told: { exitCode: number }): void {
   const user = program.command('user').description('add a user, set a password');
-  connected(user.command('add <name>').description('add a user; the password is asked for, or read from standard input'))
+  connected(user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'))
     .option('--display-name <text>', 'name to show').option('--email <address>', 'address of the user')
     .option('--role <name>', 'role to assign; may be repeated', gathered)
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserAddOptions) => (await import('./user-commands.ts')).addUser(name, options, surroundings));
-  connected(user.command('passwd <name>').description('set a password; it is asked for, or read from standard input'))
+  connected(user.command('passwd <name>').description('set a password; prompts for it, or reads it from standard input'))
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserPasswdOptions) => (await import('./user-commands.ts')).changePassword(name, options, surroundings));
 
@@ -92,7 +92,7 @@ function addCommands(program: Command, surroundings: Surroundings, told: { exitC
 }
 
 function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
-  connected(plugin.command('install <file>').description('install a package: what npm pack makes, or a zip'))
+  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip'))
     .action(async (file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings));
   connected(plugin.command('list').description('list plugins and their states'))
     .action(async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings));
@@ -103,7 +103,7 @@ function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
   connected(plugin.command('upgrade <name> <file>').description('replace an installed plugin with another version, newer or older'))
     .action(async (name: string, file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings));
   connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
-    .option('--delete-data', 'delete the objects of its types, too')
+    .option('--delete-data', 'also delete the objects of its types')
     .action(async (name: string, options: UninstallOptions) => (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings));
 }
 
@@ -118,7 +118,7 @@ function gathered(value: string, before: readonly string[] = []): readonly strin
   return [...before, value];
 }
 
-/** What was wrong with the words. The value of an option that is none is not repeated: it may be a secret. */
+/** The error in the arguments. The value of an unknown option is not repeated: it may be a secret. */
 function misread(program: Command, args: readonly string[], { code, message }: CommanderError): string {
   const [first = '', second = ''] = args;
   const command = named(program, first);

@@ -1,6 +1,6 @@
 import { mistake } from './failure.ts';
 
-/** What a review asks about (decision 6.11). */
+/** The request that an access review checks (decision 6.11). */
 export type ReviewTarget =
   | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
   | { readonly resourceAttributes: ResourceAttributes };

@@ -8,15 +8,15 @@ import type { SecretInput, Surroundings } from './surroundings.ts';
 export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
 type Asking = Pick<Surroundings, 'input' | 'notes'>;
 
-/** A new password: drawn, asked for twice on a terminal, or else one line of standard input. */
+/** A new password: generated, typed twice on a terminal, or one line of standard input. */
 export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {
   if (generate) return randomBytes(18).toString('base64url');
   const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
-  if (password === '') throw mistake('no password was given: type one, write one line to standard input, or use --generate');
+  if (password === '') throw mistake('the password is empty: type one, write one line to standard input, or use --generate');
   return password;
 }
 
-/** Asks on the terminal; nothing of the answer is shown, not even its length. */
+/** Prompts on the terminal without echo; not even the length of the answer is shown. */
 export async function askSecret(question: string, { input, notes }: Asking): Promise<string> {
   notes.write(question);
   input.setRawMode?.(true);
@@ -34,7 +34,7 @@ async function askTwice(user: string, asking: Asking): Promise<string> {
   return password;
 }
 
-/** The first line of a pipe or a file, without its end. */
+/** The first line of a pipe or a file, without the line end. */
 async function firstLine(input: SecretInput): Promise<string> {
   const line = await read(input, (text) => text, (typed, character) => {
     if (character === '\n') return 'done';
@@ -44,7 +44,7 @@ async function firstLine(input: SecretInput): Promise<string> {
   return line.replace(/\r$/u, '');
 }
 
-/** What a terminal without echo leaves to the program: the keys that end, shorten and give up a line. */
+/** Handles the keys that a terminal without echo leaves to the program: enter, erase and interrupt. */
 async function typedLine(input: SecretInput): Promise<string> {
   return read(input, (text) => text.replaceAll(escapeSequences, ''), (typed, character) => {
     if (character === '\r' || character === '\n') return 'done';
@@ -59,10 +59,10 @@ async function typedLine(input: SecretInput): Promise<string> {
 
 type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'interrupted';
 
-/** Arrows and the like, which would otherwise leave letters in a password that nobody sees. */
+/** Escape sequences of arrow keys and the like, which would add invisible letters to the password. */
 const escapeSequences = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.)/gu;
 
-/** Characters until the line ends or the stream does; what came with them stays for the next question. */
+/** Reads characters until the end of the line or the stream; the rest stays for the next prompt. */
 async function read(input: SecretInput, meant: (text: string) => string, keystroke: Keystroke): Promise<string> {
   const decoder = new StringDecoder('utf8');
   const typed: string[] = [];

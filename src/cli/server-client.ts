@@ -15,12 +15,12 @@ export type Call = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Instead of a body: a file to upload, in the field `file`. */
+  /** In place of a body: a file to upload in the form field `file`. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 };
 type Answered = { readonly status: number; readonly bytes: Uint8Array };
 
-/** Sends one request at a time to a server that runs (decision 11.2), and turns a refusal into words. */
+/** Sends one request at a time to a running server (decision 11.2), and throws refusals as readable messages. */
 export class ServerClient {
   readonly #url: URL;
   readonly #identity: Identity;
@@ -32,13 +32,13 @@ export class ServerClient {
     this.#clock = clock;
   }
 
-  /** The object that is answered; a refusal is thrown as what there is to say about it. */
+  /** Returns the object of the response; throws a refusal with its reason. */
   async send(call: Call): Promise<Json> {
     const { status, bytes } = await this.#exchange(call);
     return this.#answered(status, bytes);
   }
 
-  /** The same; undefined where there is no such thing. */
+  /** The same; undefined for a 404. */
   async find(call: Call): Promise<Json | undefined> {
     const { status, bytes } = await this.#exchange(call);
     return status === 404 ? undefined : this.#answered(status, bytes);
@@ -59,7 +59,7 @@ export class ServerClient {
     const giveUp = new AbortController();
     const timer = this.#clock.after(commandAnswerMs, () => { giveUp.abort(); });
     try {
-      // A redirect is not followed: what is sent is for the server that was named.
+      // Redirects are not followed: the credentials are for the named server only.
       const response = await fetch(target, {
         method, redirect: 'manual', signal: giveUp.signal, headers: headersOf(this.#identity, method, body !== undefined),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -94,7 +94,7 @@ function headersOf(identity: Identity, method: string, hasBody: boolean): Readon
   return { authorization, accept: 'application/json', 'user-agent': 'ledgerplane', ...(hasBody ? { 'content-type': contentType } : {}) };
 }
 
-/** Its Content-Type, which names the boundary, is fetch's to write. */
+/** `fetch` writes the Content-Type itself, with the multipart boundary. */
 function formOf({ name, bytes }: NonNullable<Call['file']>): FormData {
   const form = new FormData();
   form.set('file', new Blob([bytes]), name);
@@ -113,7 +113,7 @@ async function bounded(response: Response): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** The system's word for it; never the request, which holds credentials. */
+/** The system's error; never the request, which contains credentials. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : undefined;
   if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';

@@ -1,37 +1,37 @@
-/** What `help` says of the settings, below the commands. */
+/** The settings in the output of `help`, below the commands. */
 export const settingsText = `
 Settings are environment variables, or lines of a .env file in the working directory:
 
   HOST                 address to listen on                              127.0.0.1
   PORT                 port to listen on; 0 takes a free one             8090
-  ALLOWED_HOSTS        names that requests may have in Host, name or name:port
+  ALLOWED_HOSTS        allowed values of the Host header, name or name:port
   DATA_DIR             folder of the log and the read models             ./data
-  DISK_RESERVE         bytes left free of clients' writes, as 512MiB      5 % of the disk, at most 1 GiB
+  DISK_RESERVE         free space that writes must leave, like 512MiB     5 % of the disk, at most 1 GiB
   EVENT_LOG            embedded: (in DATA_DIR), or an esdb://… URL        embedded:
-  EVENTSTORE_PREFIX    how its streams' names begin on that EventStoreDB  ledgerplane-
+  EVENTSTORE_PREFIX    prefix of stream names in EventStoreDB             ledgerplane-
   PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run
   PLUGINS_DIRS         folders of plugin folders, separated by commas
   PLUGINS_DISABLED     plugins that are not loaded, separated by commas
-  TRUSTED_PROXIES      addresses and CIDR ranges of the proxies in front
-  ADMIN_PASSWORD       password of admin, at the first start only        drawn, kept in DATA_DIR/admin-password
+  TRUSTED_PROXIES      addresses and CIDR ranges of trusted reverse proxies
+  ADMIN_PASSWORD       password of admin, at the first start only        random, in DATA_DIR/admin-password
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
-  WRITES_PER_USER      writes that a user may do in a second; 0: any     100
-  WRITE_BYTES_PER_USER bytes that a user may write in a second; 0: any   4194304
+  WRITES_PER_USER      writes per user and second; 0: no limit           100
+  WRITE_BYTES_PER_USER bytes written per user and second; 0: no limit    4194304
   TLS                  off                                               off
   OIDC_ISSUER          https address of an OpenID Connect issuer
-  OIDC_AUDIENCE        audience that its tokens must name
+  OIDC_AUDIENCE        audience that its tokens must have
   OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
-  OIDC_JWKS_URL        where its keys are                                as the issuer says
+  OIDC_JWKS_URL        URL of its keys                                   from its discovery document
 
-Commands about a log open it themselves, while no server runs on it:
+Log commands open the log themselves; no server may run on it:
 
-  LEDGERPLANE_COPY_FROM  log to copy, as EVENT_LOG or embedded:<DATA_DIR>; unless --from gives it
-  LEDGERPLANE_COPY_TO    log to copy it into; unless --to gives it
+  LEDGERPLANE_COPY_FROM  source, like EVENT_LOG or embedded:<DATA_DIR>; --from overrides it
+  LEDGERPLANE_COPY_TO    target; --to overrides it
 
-Every other command asks a running server, and has settings of its own:
+All other commands send requests to a running server, and have their own settings:
 
-  LEDGERPLANE_SERVER    its address, unless --server gives it            http://HOST:PORT
-  LEDGERPLANE_TOKEN     personal access token to show it
-  LEDGERPLANE_PASSWORD  password of --user, asked for when it is not set
+  LEDGERPLANE_SERVER    address of the server; --server overrides it     http://HOST:PORT
+  LEDGERPLANE_TOKEN     personal access token
+  LEDGERPLANE_PASSWORD  password of --user; prompted for when not set
 
-Without any of them the commands speak as admin, with the password in DATA_DIR/admin-password.`;
+Without these settings, commands log in as admin with the password in DATA_DIR/admin-password.`;

@@ -3,20 +3,20 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Environment } from '../config/environment.ts';
 
-/** All that a command sees of the process that it runs in. */
+/** The parts of the process that a command uses. */
 export type Surroundings = {
   readonly input: SecretInput;
-  /** Standard output: answers, and nothing else, so that a script can take them as they are. */
+  /** Standard output: results only, so that scripts can use them directly. */
   readonly output: TextSink;
-  /** Standard error: questions, notes and mistakes. */
+  /** Standard error: prompts, notes and errors. */
   readonly notes: TextSink;
   readonly variables: Environment;
-  /** Where `.env` is looked for, and what relative paths start from. */
+  /** The folder of `.env`, and the base of relative paths. */
   readonly folder: string;
   readonly clock: Clock;
 };
 
-/** Standard input; on a terminal it can be told not to echo. */
+/** Standard input; a terminal can switch its echo off. */
 export type SecretInput = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 
 export type TextSink = { write(text: string): unknown };

@@ -1,12 +1,12 @@
 /**
- * What others wrote is shown on a terminal, which obeys what is not text: control characters are written as escapes, and so
- * are those that turn the direction of writing.
+ * Escapes control characters and changes of text direction: a terminal would interpret them, and the text may come from
+ * anybody.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
 
-/** Columns two spaces apart, each as wide as its widest cell; a cell that would be empty shows a dash. */
+/** Columns two spaces apart, each as wide as its widest cell; an empty cell shows a dash. */
 export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [headings, ...rows.map((row) => row.map((cell) => cell === '' ? '-' : printable(cell)))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthOf(row[column] ?? ''))));

@@ -13,16 +13,16 @@ export type TokenCreateOptions = ConnectionOptions & {
   readonly expires?: string | undefined;
 };
 
-/** The caller's own (decision 6.9). */
+/** The path of the caller's own tokens (decision 6.9). */
 function tokensOf(domain: string): readonly string[] {
   return ['apis', `uc.api.${domain}`, 'v1alpha1', 'personalaccesstokens'];
 }
 
-/** Standard output holds the token alone, which is shown this once. */
+/** Prints only the token to standard output; it is never shown again. */
 export async function createToken(options: TokenCreateOptions, surroundings: Surroundings): Promise<void> {
   const { description, role: roles = [], expires } = options;
   const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
-  if (expires !== undefined && expiresAt === undefined) throw mistake('--expires is a span from now (90m, 12h, 30d or 8w) or a time to come, like 2030-01-31T12:00:00Z');
+  if (expires !== undefined && expiresAt === undefined) throw mistake('--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z');
   const { client, domain } = await connect(options, surroundings);
   const spec = { ...(description === undefined ? {} : { description }), ...(roles.length === 0 ? {} : { roles }), ...(expiresAt === undefined ? {} : { expiresAt }) };
   const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { metadata: { generateName: 'token-' }, spec } });
@@ -36,7 +36,7 @@ export async function createToken(options: TokenCreateOptions, surroundings: Sur
 
 export async function revokeToken(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
   if (/^\.{0,2}$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a token's name`);
-  // The text of a token is a secret, and would become part of a path that is logged.
+  // A token's text is a secret, and the path of a request may be logged.
   if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is a token itself: use its name from `token list`');
   const { client, domain } = await connect(options, surroundings);
   await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });

@@ -24,7 +24,7 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
     method: 'POST', path: users,
     body: { apiVersion: 'v1alpha1', kind: 'User', metadata: { name }, spec: { ...(displayName === undefined ? {} : { displayName }), ...(email === undefined ? {} : { email }), password } },
   });
-  // First of all: the user is there now, and nobody else knows the password.
+  // Printed first: the user exists now, and nothing else knows the password.
   if (generate) surroundings.output.write(`${password}\n`);
   surroundings.notes.write(`added the user ${JSON.stringify(name)}\n`);
   if (roles.length > 0) await giveRoles(name, roles, connection);
@@ -53,7 +53,7 @@ async function giveRoles(name: string, roles: readonly string[], { client, domai
   }
 }
 
-/** The server checks names; these alone would become another path on the way. */
+/** The server validates names; these would change the path of the request. */
 function checkName(name: string): void {
   if (/^(?:|-|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a user's name`);
 }
