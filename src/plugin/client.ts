@@ -21,25 +21,25 @@ export type ClientDependencies = {
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
   readonly execute: Execute;
-  /** The edge's table: the fixed word and status of a refusal. */
+  /** The HTTP layer's table: the reason and status of a refusal. */
   readonly refusalOf: (reason: RejectionReason) => { readonly word: string; readonly status: number };
 };
 
-/** As whom a client acts. */
+/** The identity and rights of a client. */
 export type ClientBinding = {
   readonly authorize: (request: ResourceRequest) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
-  /** The request's own where it acts for a caller. */
+  /** The cause of the request for which the client acts. */
   readonly cause: Omit<Cause, 'verb' | 'actor'>;
-  /** Whose limits its writes count against, where that is not `subject`. */
+  /** The subject that is charged by rate limits, if it is not `subject`. */
   readonly chargedTo?: Subject;
 };
 
-/** The generated API in-process: the same authorization, the same write door, the same refusals as over HTTP. */
+/** The generated API in-process, with the same authorization, writes and refusals as over HTTP. */
 export function createClient(dependencies: ClientDependencies, binding: ClientBinding): Client {
   const client = new BoundClient(dependencies, binding);
   return {
-    // Within an async function a refusal is a rejection, as with every other call.
+    // In an async function a refusal becomes a rejection, as for all other calls.
     get: async <T>(type: TypeName, name: string) => {
       const bytes = client.read(type, name);
       return Promise.resolve(bytes === undefined ? undefined : asPluginObject<T>(bytes));
@@ -58,7 +58,7 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
   };
 }
 
-/** The plugin's own rights: whatever belongs to its types, and nothing else. */
+/** A plugin's own rights: everything on its own types, and nothing else. */
 export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientBinding['authorize'] {
   return ({ group, version, resource, verb }) => {
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
@@ -66,7 +66,7 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
   };
 }
 
-/** The same until `isOver`: whoever goes on then writes beside those that took their place. */
+/** Revokes the rights once `isOver`: a step that continues then could conflict with its successor. */
 export function authorizeUntil(isOver: () => boolean, authorize: ClientBinding['authorize']): ClientBinding['authorize'] {
   return (request) => (isOver() ? { allowed: false, reason: 'forbidden: the plugin of this step has stopped' } : authorize(request));
 }
@@ -115,7 +115,7 @@ class BoundClient {
     return asPluginObject<T>(outcome.bytes);
   }
 
-  /** What a plugin hands over may be no JSON at all. */
+  /** A plugin may pass a value that is not JSON. */
   #made(command: () => Command): Command {
     try {
       return command();
@@ -170,7 +170,7 @@ function isOfStatus(command: Command): boolean {
   return command.type === 'patch' && command.part === 'status';
 }
 
-/** Who may change an object may not for that reason change its status, and the other way round. */
+/** The right to change an object does not include its status, and vice versa. */
 function partOf(command: Command): { readonly subresource?: string } {
   return isOfStatus(command) ? { subresource: 'status' } : {};
 }
@@ -179,7 +179,7 @@ function listOf(given: string | readonly string[]): readonly string[] {
   return typeof given === 'string' ? [given] : given;
 }
 
-/** A plugin's word: what is there must be text, as a precondition that cannot be read is no licence to write. */
+/** Plugins may pass anything: a precondition that is not a string is refused, not ignored. */
 function preconditionsOf(given: ClientPreconditions | undefined): Preconditions {
   const { uid, resourceVersion }: { readonly uid?: unknown; readonly resourceVersion?: unknown } = given ?? {};
   if (![uid, resourceVersion].every((value) => value === undefined || typeof value === 'string')) throw new TypeError('preconditions: uid and resourceVersion must be strings');

@@ -51,11 +51,11 @@ for (const [format, make] of Object.entries(makers)) {
     ['an absolute path', { name: '/etc/cron', content: 'x' }, '"/etc/cron" is an absolute path'],
     ['a way out', { name: 'package/../../out', content: 'x' }, '"package/../../out" leads out of the package'],
     ['a way out by its folder', { name: '../', kind: 'folder' }, '"../" leads out of the package'],
-    ['a backslash', { name: 'package\\..\\out', content: 'x' }, 'holds a backslash'],
+    ['a backslash', { name: 'package\\..\\out', content: 'x' }, 'contains a backslash'],
     ['a drive letter', { name: 'C:/out', content: 'x' }, '"C:/out" begins with a drive letter'],
     ['a line break', { name: 'package/a\nb', content: 'x' }, 'is not valid text'],
-    ['an empty name', { name: 'package//x', content: 'x' }, 'holds an empty name or "."'],
-    ['a dot within', { name: 'package/./x', content: 'x' }, 'holds an empty name or "."'],
+    ['an empty name', { name: 'package//x', content: 'x' }, 'contains an empty name or "."'],
+    ['a dot within', { name: 'package/./x', content: 'x' }, 'contains an empty name or "."'],
     ['a symbolic link', { name: 'package/link', kind: 'symlink', link: '/etc/passwd' }, '"package/link" is a symbolic link'],
     ['a device', { name: 'package/device', kind: 'device' }, '"package/device" is '],
     ['a pipe', { name: 'package/pipe', kind: 'pipe' }, '"package/pipe" is '],
@@ -64,7 +64,7 @@ for (const [format, make] of Object.entries(makers)) {
     ['a folder twice but for case', { name: 'Package/x', content: 'x' }, 'are the same path'],
     ['a file that is a folder, too', { name: 'package/plugin.yaml/x', content: 'x' }, '"package/plugin.yaml" is both a file and a folder'],
     ['a folder that is a file, too', { name: 'package', content: 'x' }, '"package" is both a file and a folder'],
-    ['a name that is too long', { name: `package/${'n'.repeat(packageNameBytesMax + 1)}`, content: 'x' }, `holds a name longer than ${String(packageNameBytesMax)} bytes`],
+    ['a name that is too long', { name: `package/${'n'.repeat(packageNameBytesMax + 1)}`, content: 'x' }, `contains a name longer than ${String(packageNameBytesMax)} bytes`],
     ['a path that is too long', { name: `package/${'abcdefgh/'.repeat(60)}x`, content: 'x' }, 'is longer than 512 bytes'],
     ['a path that is too deep', { name: `package/${'a/'.repeat(packageDepthMax)}x`, content: 'x' }, `is more than ${String(packageDepthMax)} folders deep`],
   ];
@@ -95,10 +95,10 @@ t.test('a package is bounded in files and folders, implied ones included', async
   contents.admit('package/plugin.yaml', 'file', 1);
   for (let place = 2; place < packageEntriesMax; place += 1) contents.admit(`package/f${String(place)}`, 'file', 0);
   t.equal(contents.entries, packageEntriesMax);
-  t.throws(() => contents.admit('package/more', 'file', 0), { message: /holds more than 10000 files and folders/u });
+  t.throws(() => contents.admit('package/more', 'file', 0), { message: /has more than 10000 files and folders/u });
   const many = Array.from({ length: packageEntriesMax + 1 }, (_, place) => ({ name: `f${String(place)}` }));
   await tried(zip(many), ({ unpacking, files }) => {
-    t.match(unpacking, { ok: false, problem: /holds more than 10000 files and folders/u });
+    t.match(unpacking, { ok: false, problem: /has more than 10000 files and folders/u });
     t.same(files, [], 'nothing of it is written');
   });
 });
@@ -117,7 +117,7 @@ t.test('a zip whose entry holds more than it says is refused', async (t) => {
 });
 
 t.test('a name with NUL is refused', async (t) => {
-  await tried(zip([manifest, { name: 'package/a\0b' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /holds NUL/u }); });
+  await tried(zip([manifest, { name: 'package/a\0b' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /contains a NUL character/u }); });
 });
 
 t.test('what is no package is refused', async (t) => {
@@ -125,9 +125,9 @@ t.test('what is no package is refused', async (t) => {
   await tried(Buffer.alloc(0), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /neither/u }); });
   await tried(gzipSync('hello'), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /not a tarball/u }); });
   await tried(gzipSync(tgz([manifest])), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /not a tarball/u }); });
-  await tried(tgz([{ name: 'package/index.js', content: '' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /there is no plugin\.yaml/u }); });
-  await tried(tgz([manifest, { name: 'README', content: '' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /there is no plugin\.yaml/u }); });
-  await tried(zip([]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /there is no plugin\.yaml/u }); });
+  await tried(tgz([{ name: 'package/index.js', content: '' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /has no plugin\.yaml/u }); });
+  await tried(tgz([manifest, { name: 'README', content: '' }]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /has no plugin\.yaml/u }); });
+  await tried(zip([]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /has no plugin\.yaml/u }); });
   await tried(Buffer.concat([tgz([manifest]), Buffer.alloc(packageBytesMax)]), ({ unpacking }) => { t.match(unpacking, { ok: false, problem: /a package has at most 20971520 bytes/u }); });
 });
 

@@ -24,7 +24,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'another plugin\'s type': [[{ ...whole, type: { ...goods, plural: 'roles' } }], [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is not a type of this plugin$/u]],
   'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is not a type of this plugin$/u]],
   'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
-  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: is not a known member; is "watches" meant\?$/u]],
+  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: unknown member; is "watches" meant\?$/u]],
   'nobody at once': [[{ ...whole, concurrency: 0 }], [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u]],
   'half at once': [[{ ...whole, concurrency: 1.5 }], [/concurrency: must be/u]],
   'too many at once': [[{ ...whole, concurrency: reconcilerConcurrencyMax + 1 }], [/concurrency: must be/u]],
@@ -41,7 +41,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'a watch of nothing': [[{ ...whole, watches: [{ names: () => [] }] }], [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u]],
   'a watch of another plugin\'s type': [[{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }], [/watches\[0\]\.type: users of .* is not a type of this plugin$/u]],
   'a watch without a function': [[{ ...whole, watches: [{ type: goods, names: 'spec.shop' }] }], [/^reconcilers\[0\]\.watches\[0\]\.names: must be a function$/u]],
-  'a watch with more': [[{ ...whole, watches: [{ ...watch, filter: 1 }] }], [/^reconcilers\[0\]\.watches\[0\]\.filter: is not a known member; known: type, names$/u]],
+  'a watch with more': [[{ ...whole, watches: [{ ...watch, filter: 1 }] }], [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; known: type, names$/u]],
   'everything at once': [[{ name: '', concurrency: -1, more: 1 }], [/more: is not/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u]],
 };
 

@@ -16,7 +16,7 @@ t.test('what is wrong with a manifest is told by its place, with what stands the
     [`${whole}spec: {enabled: "yes"}`, 'spec.enabled: must be true or false, is "yes"'],
     [`${whole}spec: {displayName: 3, main: 4}`, 'spec.main: must be a path, is 4\nspec.displayName: must be of type string, is 3'],
     [`${whole}spec: {author: 3}`, 'spec.author: must be of type object or string, is 3'],
-    [`${whole}specs: {}`, 'spec: must be an object, is absent; is "specs" meant to be it?'],
+    [`${whole}specs: {}`, 'spec: must be an object, is absent; did you mean "specs"?'],
     [`${whole}spec: {}\nstate: {}`, 'state: is not known; is "status" meant?'],
     [`${whole.replace('Plugin', 'Plgin')}spec: {}`, 'kind: must be Plugin, is "Plgin"'],
     [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must hold one document, an object; it holds 2'],

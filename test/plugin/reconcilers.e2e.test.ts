@@ -128,7 +128,7 @@ t.test('what never ends is shown in the Plugin\'s status, and is in nobody\'s wa
   t.notOk(shared.reconcilerSteps.includes('next'), 'one at once, unless it says more');
   clock.advance(reconcileStepMs);
   const stuck = await told((conditions) => conditions.length > 1);
-  t.match(stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'), { status: 'True', message: /^shops\.goods\.example: it has not ended for hanging within 60 s$/u });
+  t.match(stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'), { status: 'True', message: /^shops\.goods\.example: its step for hanging has not ended within 60 s$/u });
   t.match(stuck.find(({ type: condition }) => condition === 'Ready'), { status: 'True' });
   await counts(server, 'next', 0);
   t.equal(shared.reconcilerSteps.filter((name) => name === 'hanging').length, 1, 'no second step of a name');

@@ -1,12 +1,12 @@
 import type { InitializeHook, ResolveFnOutput, ResolveHook, ResolveHookContext } from 'node:module';
 
 /**
- * Module hooks that let `ledgerplane/plugin` resolve from any folder on disk: a plugin need not have the platform among its
- * dependencies, and sees the very module the platform runs. Where Node runs hooks in a thread of their own it loads this file
- * once more there.
+ * Module hooks that resolve `ledgerplane/plugin` from any folder: a plugin need not have the platform among its
+ * dependencies, and gets the very module instance that the platform uses. Where Node runs hooks in a separate thread,
+ * it loads this file again there.
  *
- * They also pass the version in a module's address on to what it imports from its own plugin's folder, so that a helper that
- * was edited is loaded anew with the main module. What is reached by `require`, and what lies in `node_modules`, is not.
+ * They also pass the version in a module's URL on to its imports within the plugin's folder, so that an edited helper
+ * is reloaded with the main module. Modules loaded by `require`, and those in `node_modules`, are not reloaded.
  */
 export const doorHooksUrl: string = import.meta.url;
 
@@ -26,7 +26,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSync) => ResolveFnOutput;
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
-/** The same hook for the thread that imports, which may not wait. There it sees what `require` reaches, too. */
+/** The same hook for the importing thread, which must be synchronous. It also applies to `require`. */
 export function resolveBehind(url: string): ResolveSync {
   return (specifier, context, next) => {
     if (specifier === doorName) return atDoor(url);
@@ -46,10 +46,10 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
   return url === undefined ? resolved : { ...resolved, url };
 }
 
-/** The member of a module's address that says which version of the plugin's files it is of, and how deep its folder lies. */
+/** The query parameter of a module's URL with the version of the plugin's files and the depth of its folder. */
 export const versionMember = 'plugin-files';
 
-/** `url` with the version of the module that imports it; undefined where it is of no plugin, or not of the same folder. */
+/** `url` with the version of the importing module; undefined if that is not a plugin's, or is in another folder. */
 export function versioned(url: string, parent: string): string | undefined {
   const version = URL.canParse(parent) ? new URL(parent).searchParams.get(versionMember) : null;
   if (version === null || !url.startsWith('file:')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The one door for plugin code (`ledgerplane/plugin`): the types an author writes against, the functions that check them
- * while writing, and the error it may throw. The platform decodes what a plugin exports before it uses it.
+ * The only module for plugin code (`ledgerplane/plugin`): its types, the functions that check them at compile time, and
+ * the error that plugins may throw. The platform decodes a plugin's export before it uses it.
  */
 import type { PluginLogger } from './door/logger.ts';
 import type { PluginObject, Typed, TypeName } from './door/object.ts';
@@ -27,24 +27,24 @@ export type PluginDefinition = {
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
   /**
-   * Called when the plugin stops, after its routes, sockets, types and reconcilers are gone: the place to end timers and
-   * listeners. What it throws is told and changes nothing; it has as long as a start.
+   * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed: end timers and
+   * listeners here. An error is logged and changes nothing. Its time limit is that of a start.
    */
   readonly stop?: () => void | Promise<void>;
 };
 
-/** What a plugin's module may depend on when it says what it is. */
+/** The context of a plugin's definition. */
 export type PluginContext = {
   /** The plugin's name: `metadata.name` of its plugin.yaml. */
   readonly name: string;
-  /** The platform's domain: what `${domain}` stands for in the plugin's YAML files. */
+  /** The platform's domain, which replaces `${domain}` in the plugin's YAML files. */
   readonly domain: string;
   readonly log: PluginLogger;
 };
 
 export type DefinePlugin = (context: PluginContext) => PluginDefinition | Promise<PluginDefinition>;
 
-/** The default export of a plugin's module: what it is, or a function that answers it once the context is known. */
+/** The default export of a plugin's module: a definition, or a function that returns one for a context. */
 export function definePlugin(definition: PluginDefinition): PluginDefinition;
 export function definePlugin(define: DefinePlugin): DefinePlugin;
 export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
@@ -52,8 +52,8 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
 }
 
 /**
- * A type whose index functions see its own objects. What these are is read off `schema`, so that it is said once; where
- * it cannot say enough, `defineType<MyObject>` says it.
+ * A type with typed objects in its index functions. Their type is derived from `schema`; where that is not precise
+ * enough, use `defineType<MyObject>`.
  */
 export function defineType<const Schema extends JsonSchema, const Plural extends string>(declaration: SchemaDeclaration<Schema, Plural>): DefinedType<ObjectOfSchema<Schema>>;
 export function defineType<T = PluginObject>(declaration: TypeDeclaration<T>): DefinedType<T>;
@@ -65,7 +65,7 @@ export function defineType(declaration: TypeDeclaration<never>): TypeDeclaration
 type SchemaDeclaration<Schema extends JsonSchema, Plural extends string> =
   Omit<TypeDeclaration<ObjectOfSchema<Schema>>, 'schema' | 'plural'> & { readonly schema: Schema; readonly plural: Plural };
 
-/** A reconciler that sees the objects of the type it is given; `defineReconciler<MyObject>` says them where `type` is a name only. */
+/** A reconciler with typed objects, from `type`; use `defineReconciler<MyObject>` where `type` has only names. */
 export function defineReconciler<T = PluginObject>(declaration: ReconcilerDeclaration<T> & { readonly type: TypeName & Typed<T> }): ReconcilerDeclaration<never> {
   return declaration;
 }

@@ -1,9 +1,9 @@
 import type { ReconcileOutcome, ReconcileRequest, PluginObject } from './plugin.ts';
 
-/** A type of the plugin's own, as the registry knows it. */
+/** A type of the plugin, as registered. */
 export type ReconciledType = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** A plugin's reconciler, decoded: what its functions answer is anybody's guess until it is looked at. */
+/** A decoded reconciler; the results of its functions are validated at each call. */
 export type MountedReconciler = {
   /** Unique in its plugin. */
   readonly name: string;
@@ -13,21 +13,21 @@ export type MountedReconciler = {
   readonly watches: readonly { readonly type: ReconciledType; readonly names: (object: PluginObject) => readonly string[] }[];
 };
 
-/** What is wrong with a plugin's reconcilers, in words for its conditions. */
+/** A problem of a plugin's reconcilers, with a message for its conditions. */
 export type ReconcilerTrouble = {
   readonly type: 'ReconcilerStuck' | 'ReconcilerFailing';
   readonly reconciler: string;
   readonly message: string;
 };
 
-/** Where plugins' reconcilers run: on the node that leads. */
+/** Runs plugins' reconcilers, on the leader. */
 export type ReconcilerMounts = {
-  /** Once the plugin's types are served. Every object is looked at; mounted again it replaces what was mounted. */
+  /** Call it once the plugin's types are served. Every object is reconciled; a second mount replaces the first. */
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
-  /** No step begins after this. Resolves when those that ran have ended, or have been given up. */
+  /** No new step starts after this. Resolves when the running steps have ended or are abandoned. */
   unmount(plugin: string): Promise<void>;
-  /** Steps that do not end, and names that fail again and again; empty when all is well. */
+  /** Steps that do not end, and names that keep failing; empty when all is well. */
   health(plugin: string): readonly ReconcilerTrouble[];
-  /** Tells when what `health` answers may have changed. */
+  /** Notifies when the result of `health` may have changed. */
   subscribe(listener: (plugin: string) => void): () => void;
 };

@@ -2,21 +2,22 @@ import { nameProblem } from '../../resource/type/names.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';
 
-/** A folder with what its plugin.yaml calls the plugin; where that does not tell, the folder's own name. */
+/** A folder with the plugin name in its plugin.yaml; the folder's own name if that is unreadable. */
 export type DeclaredFolder = { readonly folder: PluginFolder; readonly declared: string };
 
-/** `refused`: another folder has the name that this one declares. */
+/** `refused`: another folder has the same declared name. */
 export type NamedFolder<Declared> = { readonly of: Declared; readonly refused: Failure | undefined };
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;
-  /** Those that nothing can be called by. */
+  /** Folders for which no name is left. */
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 
 /**
- * Whose folder has its name has it, before those that were found earlier: one that is moved aside makes room for what is put in
- * its place. Any other one of a name that is given is told under its folder's name where that is free. Bundled ones come first.
+ * Assigns names to folders. Of several folders that declare one name, the folder with that very name has priority, then
+ * the first one found: after a folder is moved aside, its replacement gets the name. The others are reported under
+ * their folders' names if those are free. Bundled plugins come first.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();

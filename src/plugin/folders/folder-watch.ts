@@ -7,13 +7,13 @@ import { Poll } from './poll.ts';
 
 export type FolderWatchDependencies = {
   readonly clock: Clock;
-  /** The plugin's files are not what they were; undefined when they are gone. */
+  /** The plugin's files changed; undefined when they were deleted. */
   readonly onChange: (digest: string | undefined) => void;
 };
 
 /**
- * Follows the files of one plugin's folder. What the file system tells is only a hint to look sooner than the next poll: a
- * look that differs is looked at again until two in a row are the same, and then the content decides.
+ * Watches the files of one plugin folder. Notifications of the file system only trigger an earlier scan than the next
+ * poll. After a change it scans until two scans in a row are equal, and then compares the contents.
  */
 export class FolderWatch {
   readonly #path: string;
@@ -29,7 +29,7 @@ export class FolderWatch {
     this.#poll = new Poll(dependencies.clock, async () => this.#look());
   }
 
-  /** The digest of what lies there now; with `follow` changes are told from then on. */
+  /** The digest of the present files; `follow` reports changes from then on. */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
     const look = await lookAtFiles(this.#path);
     this.#signature = look?.signature;
@@ -41,7 +41,7 @@ export class FolderWatch {
     return this.#digest;
   }
 
-  /** Of a folder that somebody may be writing just now: it is told once there is a plugin in it and its files rest. */
+  /** For a folder that may still be written: reports it once it contains a plugin and its files no longer change. */
   expect(): void {
     this.#follow(undefined);
     this.#poll.after(filesSettleMs);
@@ -54,7 +54,7 @@ export class FolderWatch {
     await closing;
   }
 
-  /** How long until the next look. */
+  /** Returns the time until the next scan. */
   async #look(): Promise<number> {
     const look = await lookAtFiles(this.#path);
     if (look?.signature !== this.#signature) {
@@ -70,7 +70,7 @@ export class FolderWatch {
     return filesPollMs;
   }
 
-  /** Watches each folder by itself: watching recursively would take in `node_modules`. */
+  /** Watches each folder individually: a recursive watch would include `node_modules`. */
   #follow(look: FilesLook | undefined): void {
     if (this.#poll.isClosed) return;
     const wanted = new Set(look?.folders.slice(0, foldersWatchedMax) ?? [this.#path]);
@@ -90,7 +90,9 @@ export class FolderWatch {
   }
 }
 
-/** undefined: it cannot be watched, as where it is gone or there is a limit on watchers. A poll sees what happens. */
+/**
+ * Undefined when it cannot be watched: it was deleted, or the limit of watchers is reached. Polling finds its changes.
+ */
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, hint);

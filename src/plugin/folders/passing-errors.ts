@@ -1,7 +1,7 @@
-/** Of the process or the machine, and not of the file: nothing is told by it of what lies there. */
+/** Transient errors of the process or the machine, which say nothing about the file. */
 const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
-/** Takes what cannot be read for `otherwise`; an error that passes is thrown on. */
+/** Returns `otherwise` for an unreadable file; rethrows a transient error. */
 export function unlessPassing<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string' && passing.has(error.code)) throw error;

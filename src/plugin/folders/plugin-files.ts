@@ -7,20 +7,20 @@ import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.
 import { unlessPassing } from './passing-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
-/** A file that makes a plugin what it is, as the file system describes it. */
+/** One of a plugin's files, by the file system's metadata. */
 type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
 
-/** What lies in a plugin's folder, looked at once. `signature` is cheap and changes whenever a file may have. */
+/** One scan of a plugin's folder. `signature` is cheap, and differs whenever a file may have changed. */
 export type FilesLook = { readonly files: readonly FileMark[]; readonly folders: readonly string[]; readonly signature: string };
 
-/** A build or a run of a plugin's own tests is no change of the plugin. */
+/** A plugin's own tests and its dependencies' builds are not changes of the plugin. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/** undefined: the folder or its plugin.yaml is not there. Throws when that cannot be told now. */
+/** Undefined: the folder or its plugin.yaml is missing. Throws a transient error. */
 export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
-  // Whatever else lies there may be large, and is nobody's.
+  // Without a plugin.yaml the folder is not a plugin, and may be large.
   if (await markOf(join(root, 'plugin.yaml')) === undefined) return undefined;
   const files: FileMark[] = [];
   const folders: string[] = [];
@@ -39,7 +39,7 @@ export async function lookAtFiles(root: string): Promise<FilesLook | undefined> 
   return { files, folders, signature: files.map(({ path, size, modifiedMs }) => `${path}\n${String(size)} ${String(modifiedMs)}`).join('\n') };
 }
 
-/** Equal exactly when the plugin is the same: a file that was only touched makes no difference. */
+/** Equal exactly when the plugin's contents are: touching a file makes no difference. */
 export async function digestOf(root: string, { files }: FilesLook): Promise<string> {
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {
@@ -62,14 +62,14 @@ async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-/** Of a file. A pipe or a device is no part of anything, and reading one may never end. */
+/** Regular files only: reading a pipe or a device may never end. */
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path).then((mark) => (mark.isFile() ? mark : undefined)).catch(unlessPassing(undefined));
 }
 
-/** undefined: it is no file, or larger than what is compared, by now. */
+/** Undefined: not a regular file any more, or too large to compare. */
 async function contentOf(path: string): Promise<Uint8Array | undefined> {
-  // Without O_NONBLOCK opening a pipe would wait for its writer for ever.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer for ever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const mark = await file.stat();

@@ -8,12 +8,15 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import { isObject } from '../load/manifest.ts';
 import { unlessPassing } from './passing-errors.ts';
 
-/** A plugin as it lies on disk. Its own path may be a link; nothing inside it may lead out by one. */
+/** A plugin's folder on disk. Its own path may be a link; links inside must not lead outside. */
 export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
 
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
-/** Every folder in a folder of plugins, by name. One that goes just now is not there; `ENOENT` is thrown for the folder of plugins alone. */
+/**
+ * The folders within a folder of plugins, by name. One that is deleted meanwhile is skipped; `ENOENT` is thrown only if
+ * the folder of plugins itself is missing.
+ */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
   const folders = await Promise.all(names.map(async (name): Promise<PluginFolder | undefined> => {
@@ -29,7 +32,7 @@ export async function readManifest(folder: PluginFolder): Promise<FileText> {
   return readBounded(join(folder.path, 'plugin.yaml'), pluginManifestBytesMax);
 }
 
-/** What its package.json calls its version, which npm goes by; undefined where it does not say. */
+/** The version in its package.json, which npm uses; undefined if it has none. */
 export async function readPackageVersion(folder: PluginFolder): Promise<string | undefined> {
   const file = await readBounded(join(folder.path, 'package.json'), pluginManifestBytesMax);
   const decoded = file.ok ? decodeJson(Buffer.from(file.text), { depthMax: jsonDepthMax }) : undefined;
@@ -37,7 +40,7 @@ export async function readPackageVersion(folder: PluginFolder): Promise<string |
   return typeof version === 'string' ? version : undefined;
 }
 
-/** Where objects lie: in the source layout, and in a packed plugin. */
+/** The folders with shipped objects: in the source layout, and in a packed plugin. */
 export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 
@@ -57,10 +60,10 @@ export async function readObjectFiles(folder: PluginFolder): Promise<readonly { 
   }));
 }
 
-/** The path of `spec.main`, or what is wrong with it. */
+/** The path of `spec.main`, or its problem. */
 export async function mainPath(folder: PluginFolder, main: string): Promise<{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string }> {
   const inner = normalize(main);
-  if (isAbsolute(inner) || inner === '..' || inner.startsWith(`..${sep}`)) return { ok: false, problem: `spec.main ${JSON.stringify(main)} leads out of the plugin's folder` };
+  if (isAbsolute(inner) || inner === '..' || inner.startsWith(`..${sep}`)) return { ok: false, problem: `spec.main ${JSON.stringify(main)} is outside of the plugin's folder` };
   const path = join(folder.path, inner);
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return { ok: false, problem: `spec.main ${JSON.stringify(main)} does not exist` };
@@ -72,10 +75,10 @@ export async function mainPath(folder: PluginFolder, main: string): Promise<{ re
 async function readBounded(path: string, bytesMax: number): Promise<FileText> {
   let file;
   try {
-    // Without O_NONBLOCK opening a pipe would wait for its writer for ever.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer for ever.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return { ok: false, problem: isMissing(error) ? `there is no ${basename(path)}` : `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return { ok: false, problem: isMissing(error) ? `${basename(path)} does not exist` : `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
   try {
     const { size, isFile } = await file.stat().then((entry) => ({ size: entry.size, isFile: entry.isFile() }));

@@ -13,42 +13,42 @@ import type { PluginLogger } from '../api/plugin.ts';
 import { Poll } from './poll.ts';
 
 export type PluginFoldersDependencies = {
-  /** Folders of plugin folders; a relative path is the process's. */
+  /** The folders that contain plugin folders; a relative path is relative to the process's working directory. */
   readonly roots: { readonly bundled: readonly string[]; readonly extra: readonly string[] };
   readonly clock: Clock;
   readonly domain: string;
   readonly log: PluginLogger;
-  /** What the plugin of this name is made of has changed, is there now, or is gone. */
+  /** The files of the plugin of this name changed, appeared or disappeared. */
   readonly onChange: (name: string) => void;
 };
 
-/** `digest`: of the files; undefined where there is no plugin.yaml. `refused`: another folder has its name. */
+/** `digest`: of the files; undefined without a plugin.yaml. `refused`: another folder has its name. */
 export type Placed = { readonly folder: PluginFolder; readonly digest: string | undefined; readonly refused: Failure | undefined };
 
-/** A folder in a folder of plugins. */
+/** A folder within a folder of plugins. */
 type Entry = {
   readonly folder: PluginFolder;
   readonly watch: FolderWatch;
   digest: string | undefined;
-  /** As plugin.yaml last said it. */
+  /** The name in the last readable plugin.yaml. */
   declared: string;
-  /** Once a plugin was found in it: other folders may lie there, too. */
+  /** True once a plugin was found in it: the folder may also contain unrelated folders. */
   counts: boolean;
-  /** Its plugin was uninstalled. */
+  /** Ignores the folder: its plugin was uninstalled. */
   isOut: boolean;
 };
 
-/** As it was last told. */
+/** The state as last reported. */
 type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
 
 /**
- * The folders in the folders of plugins, by the name of the plugin in each: looked up at the start and again for as long as the
- * server runs. Bundled ones change with the platform alone. A folder of which the plugin was uninstalled stays out, and keeps
- * its name, until its files change or somebody asks for the plugin again.
+ * Plugin folders by the name of their plugin: scanned at the start and while the server runs. Bundled ones change only
+ * with the platform. The folder of an uninstalled plugin is ignored, but keeps its name, until its files change or the
+ * plugin is requested again.
  */
 export class PluginFolders {
   readonly #dependencies: PluginFoldersDependencies;
-  /** By where they are found; in the order in which they were, which is that in which names are given. */
+  /** By path, in the order of discovery, which is the order in which names are assigned. */
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #unreadable = new Set<string>();
@@ -67,7 +67,7 @@ export class PluginFolders {
     });
   }
 
-  /** Finds all there are. Changes are told from `follow` on. */
+  /** Finds all folders. Changes are reported after `follow`. */
   async open(): Promise<void> {
     const { bundled, extra } = this.#dependencies.roots;
     const roots = [...bundled.map((root) => ({ root, isBundled: true })), ...extra.map((root) => ({ root, isBundled: false }))];
@@ -95,47 +95,47 @@ export class PluginFolders {
     await Promise.all([...this.#entries.values()].map(async ({ watch }) => watch.close()));
   }
 
-  /** Of all that count and are not left out. */
+  /** Folders with a plugin that is not uninstalled. */
   names(): readonly string[] {
     return [...this.#names].filter(([, { of }]) => !of.isOut).map(([name]) => name);
   }
 
-  /** undefined: there is no such folder, or its plugin was uninstalled. */
+  /** Undefined: no such folder, or its plugin was uninstalled. */
   get(name: string): Placed | undefined {
     const named = this.#names.get(name);
     return named === undefined || named.of.isOut ? undefined : { folder: named.of.folder, digest: named.digest, refused: named.refused };
   }
 
-  /** Also of one that was uninstalled. */
+  /** Includes uninstalled plugins. */
   has(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** Its plugin was uninstalled. */
+  /** Ignores the folder: its plugin was uninstalled. */
   leaveOut(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = true;
   }
 
-  /** Somebody asks for the plugin again. */
+  /** Uses the folder again: its plugin is requested. */
   takeIn(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = false;
   }
 
-  /** Finds what has come and gone. */
+  /** Scans for new and deleted folders. */
   async look(): Promise<void> {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // One that cannot be read now tells nothing of what lies there.
+        // A folder of plugins that is unreadable now gives no information about its contents.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#tell();
     });
   }
 
-  /** undefined: it cannot be read, which is told once. One that is not there holds nothing. */
+  /** Undefined: unreadable, which is logged once. A missing folder of plugins is empty. */
   async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
     try {
       const found = await foldersIn(root, isBundled);
@@ -170,13 +170,15 @@ export class PluginFolders {
       entry.declared = await this.#declaredName(entry);
       entry.digest = digest;
       entry.counts ||= digest !== undefined;
-      // One that is taken apart is not asked for.
+      // A folder that loses its plugin.yaml is not a request for the plugin.
       if (digest !== undefined) entry.isOut = false;
       this.#tell();
     });
   }
 
-  /** While it is unreadable it has the name that it had, so that a half-written one is no other plugin. */
+  /**
+   * An unreadable plugin.yaml keeps the previous name, so that a half-written file does not appear as another plugin.
+   */
   async #declaredName({ folder, declared }: Entry): Promise<string> {
     const file = await readManifest(folder);
     const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : undefined;

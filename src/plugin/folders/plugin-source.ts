@@ -7,21 +7,21 @@ import type { Failure } from '../lifecycle/plugin-status.ts';
 
 export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
 
-/** Finds the files a plugin is made of now, and reads its manifest where they are others than before. */
+/** Finds the plugin's present files, and reads the manifest again if they changed. */
 export async function refreshFiles(plugin: HostedPlugin, ref: PackageRef | undefined, dependencies: PluginSourceDependencies): Promise<Failure | undefined> {
   const failure = await findFiles(plugin, ref, dependencies);
-  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'it is in no plugin folder' : 'there is no plugin.yaml in its folder' };
+  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'it is in no plugin folder' : 'its folder has no plugin.yaml' };
   if (plugin.manifestDigest === plugin.files.digest) return undefined;
   const file = await readManifest(plugin.files.folder);
   const decoded = file.ok ? decodeManifest(file.text, dependencies.domain) : { ok: false as const, problems: [file.problem] };
   if (!decoded.ok) return { reason: 'ManifestUnreadable', message: `plugin.yaml: ${decoded.problems.join('; ')}` };
-  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, and this is the plugin ${plugin.name}` };
+  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but the plugin is ${plugin.name}` };
   plugin.manifest = decoded.manifest;
   plugin.manifestDigest = plugin.files.digest;
   return undefined;
 }
 
-/** A package that its object names goes before a folder. */
+/** A package that its object names takes precedence over a folder. */
 async function findFiles(plugin: HostedPlugin, ref: PackageRef | undefined, { packages }: PluginSourceDependencies): Promise<Failure | undefined> {
   if (ref === undefined) {
     plugin.files = plugin.folder === undefined || plugin.folderDigest === undefined ? undefined : { folder: plugin.folder, digest: plugin.folderDigest };
@@ -29,7 +29,7 @@ async function findFiles(plugin: HostedPlugin, ref: PackageRef | undefined, { pa
   }
   if (plugin.files?.digest === ref.digest) return undefined;
   plugin.files = undefined;
-  if (packages === undefined) return { reason: 'PackageUnreadable', message: 'this server keeps no packages' };
+  if (packages === undefined) return { reason: 'PackageUnreadable', message: 'this server does not support packages' };
   try {
     plugin.files = { folder: await packages.folderOf(ref), digest: ref.digest };
     return undefined;

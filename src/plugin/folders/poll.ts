@@ -1,17 +1,17 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { filesPollMs, filesSettleMs } from '../lifecycle/life-limits.ts';
 
-/** Looks again and again, one look at a time: what the file system tells is only a hint to look sooner than the next poll. */
+/** Polls with one scan at a time: notifications of the file system only trigger an earlier scan. */
 export class Poll {
   readonly #clock: Clock;
   readonly #look: () => Promise<number>;
   #timer: Timer | undefined;
   #isClosed = false;
   #looking: Promise<void> = Promise.resolve();
-  /** A look is under way or about to be: a hint changes nothing, so that files that never rest hold no look up. */
+  /** A scan is running or due soon: a hint has no effect, so continuous changes do not postpone the scan. */
   #isSoon = false;
 
-  /** `look` answers how long until the next one; one that throws is taken after a poll's time again. */
+  /** `look` returns the time until the next scan; after an error it runs again after the polling interval. */
   constructor(clock: Clock, look: () => Promise<number>) {
     this.#clock = clock;
     this.#look = look;
@@ -35,7 +35,7 @@ export class Poll {
     if (!this.#isSoon) this.after(filesSettleMs);
   }
 
-  /** Resolves once no look is under way. */
+  /** Resolves when no scan is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();

@@ -5,25 +5,28 @@ import { pathToFileURL } from 'node:url';
 import { ClientError } from '../api/plugin.ts';
 import { placeInStack } from './thrown-place.ts';
 
-/** A folder whose module was run, and whose it is. */
+/** A folder with code that was run, and its plugin. */
 export type Suspect = { readonly name: string; readonly folder: string; readonly bundled: boolean };
 
-/** A plugin that is upgraded has a folder a version; past it the oldest is forgotten, and what it left behind is nobody's. */
+/**
+ * Each version of an upgraded plugin has its own folder. Past the limit the oldest is dropped, and errors of its code
+ * are attributed to no plugin.
+ */
 export const suspectsMax = 1_024;
 
-/** A frame in somebody's file, and not in the runtime's own code. */
+/** A stack frame in a file, not in the runtime's own code. */
 const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu;
 
 /**
- * Every folder of which code was run: what a plugin leaves behind (a timer, a promise) outlives its stop, its upgrade and
- * its uninstalling, and is still known by its name.
+ * All folders from which code was run: a timer or a promise of a plugin can outlive its stop, upgrade or uninstall, and
+ * its errors are still attributed to it.
  */
 export class Suspects {
-  /** By folder, the one that was run last at the end. */
+  /** By folder, the latest run last. */
   readonly #suspects = new Map<string, Suspect>();
   readonly #listeners = new Set<(suspects: readonly Suspect[]) => void>();
 
-  /** Before its code runs. */
+  /** Call it before the code runs. */
   add({ name, folder, bundled }: Suspect): void {
     const real = realFolder(folder);
     this.#suspects.delete(real);
@@ -36,29 +39,29 @@ export class Suspects {
     return [...this.#suspects.values()];
   }
 
-  /** Calls it with all there are, now and whenever one is added. */
+  /** Calls the listener with all entries, now and after each addition. */
   follow(listener: (suspects: readonly Suspect[]) => void): void {
     this.#listeners.add(listener);
     listener(this.all());
   }
 
-  /** Where in this plugin's code something was thrown; what it was loaded from last goes before what it was loaded from once. */
+  /** The place in this plugin's code where an error was thrown; the most recently loaded folder has priority. */
   placeOf(name: string, stack: string): string {
     return placeInStack(stack, this.all().filter((suspect) => suspect.name === name).map(({ folder }) => folder).reverse());
   }
 
-  /** The plugin whose code a stray error came from, that nobody awaited or caught; undefined when it is the platform's own. */
+  /** The plugin that an uncaught error came from; undefined for an error of the platform. */
   blame(error: unknown): string | undefined {
     return blamedPlugin(error, this.all());
   }
 }
 
 /**
- * Whose code a stray error came from: one that no promise's owner awaited, or thrown by a timer. A plugin's must not end the
- * platform. It is a plugin's when a frame of its stack lies in the plugin's folder, when it is a refused call of a client,
- * which only plugins make, or when it is no Error, which the platform never throws. What the runtime itself raises (a file
- * that is not there, a connection refused) has frames of nobody; the platform awaits all it does and listens to all it
- * opens, so where others' plugins run it is theirs.
+ * Attributes an uncaught error: a promise that nobody awaited, or an exception in a timer. A plugin's error must not
+ * end the server. An error belongs to a plugin if a frame of its stack is in the plugin's folder, if it is a refusal of
+ * a plugin's client, or if it is not an Error, which the platform never throws. An error raised by the runtime itself
+ * (a missing file, a refused connection) has no frames. The platform awaits all its promises and listens to all its
+ * emitters, so where other plugins run such an error is theirs.
  */
 export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): string | undefined {
   const stack = stackOf(error);
@@ -68,7 +71,7 @@ export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): stri
   return suspects.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
 }
 
-/** In whose folder a place lies, or the first that lies in one of several: one in another's folder is the inner one's. */
+/** The folder that contains the place, or the first place of several; of nested folders the innermost. */
 export function ownerOf(places: string, suspects: readonly Suspect[]): Suspect | undefined {
   const found = suspects.map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) })).filter(({ at }) => at >= 0);
   return found.sort((one, other) => one.at - other.at || other.suspect.folder.length - one.suspect.folder.length)[0]?.suspect;
@@ -79,7 +82,7 @@ function placeIn(places: string, folder: string): number {
   return found.length === 0 ? -1 : Math.min(...found);
 }
 
-/** Modules are known by where they really lie. */
+/** Modules are identified by their real paths. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
@@ -88,7 +91,7 @@ function realFolder(folder: string): string {
   }
 }
 
-/** Foreign errors are foreign objects: looking at one may throw. */
+/** A plugin may throw anything: reading a property of it may throw. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';

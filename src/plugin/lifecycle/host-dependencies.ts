@@ -15,7 +15,7 @@ export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependen
   /** Absent: nothing is known of unique indexes that are not enforced. */
   readonly unique?: UniqueSteps;
   readonly keptOff: ReadonlySet<string>;
-  /** Where the files of installed plugins come from; absent: none can be installed. */
+  /** The files of installed plugins; absent: plugins cannot be installed. */
   readonly packages?: PackageStore;
   readonly folders: PluginFoldersDependencies['roots'];
 };

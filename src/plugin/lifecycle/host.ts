@@ -24,9 +24,10 @@ import { activitiesOf, isConcerned, restOf, standingOf, unfound, type PluginStan
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
- * The plugins of this node. `loadTypes` before events are folded, so that rows get their index entries at once; `start` once
- * the read models have caught up. From then on the host follows the `Plugin` objects, the files in plugins' folders and what
- * plugins need of each other: each plugin is settled by itself, one step at a time, and tells how it stands in its object.
+ * The plugins of this node. Call `loadTypes` before events are folded, so that rows get their index entries at once;
+ * call `start` once the read models have caught up. From then on the host follows `Plugin` objects, files in plugin
+ * folders and dependencies between plugins. It reconciles each plugin separately, one step at a time, and reports its
+ * state in its object.
  */
 export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
@@ -40,17 +41,17 @@ export class PluginHost {
   readonly #subscriptions: (() => void)[] = [];
   readonly #stopping = new AbortController();
   #opening: Promise<void> = Promise.resolve();
-  /** Until `start` changes are only remembered, after `stop` not even that. */
+  /** Before `start`, changes are only recorded; after `stop`, they are ignored. */
   #isRunning = false;
 
-  /** The type of plugins must be in the registry. */
+  /** The type Plugin must be registered. */
   constructor(dependencies: PluginHostDependencies) {
     const { registry, domain, log, clock, folders: roots } = dependencies;
     this.#dependencies = dependencies;
     registry.expects(unfound);
     this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
-    this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type of plugins is registered').type, dependencies, log);
+    this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type Plugin is registered').type, dependencies, log);
     this.#step = new PluginStep({
       ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
       tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
@@ -64,36 +65,37 @@ export class PluginHost {
     return [...this.#plugins.values()].map(standingOf);
   }
 
-  /** Why it serves nothing on this node. */
+  /** Why the plugin serves nothing on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : idlePlugin(name, plugin.state);
   }
 
-  /** Its files lie in a folder of plugins, as they are now. */
+  /** Whether a plugin folder contains the plugin now. */
   async hasFolder(name: string): Promise<boolean> {
     await this.#folders.look();
     return this.#folders.has(name);
   }
 
-  /** The `Plugin` objects, for whoever installs one. */
+  /** The `Plugin` objects, for the installer. */
   get objects(): PluginObjects {
     return this.#objects;
   }
 
-  /** What keeps a plugin that was loaded, and not registered, from being started beside those that are there. */
+  /** Why a plugin that is loaded, but not registered, cannot start beside the present plugins. */
   conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
     const { registry, domain } = this.#dependencies;
     return [...typeConflicts(types, plugin, registry), ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners })];
   }
 
   /**
-   * Finds the plugins, runs the modules of those that are not switched off, and registers the types of those that are soon
-   * loaded, in the order of discovery: of two with one type it is always the same that has it. Each other one follows by itself.
+   * Finds the plugins, runs the modules of enabled ones, and registers the types of those that load in time, in the
+   * order of discovery: of two plugins with the same type, the same one always gets it. Slower plugins follow
+   * individually.
    */
   async loadTypes(): Promise<void> {
     this.#opening = this.#open();
-    // Told by `start`, which may be a while away.
+    // `start`, which may run later, reports the error.
     this.#opening.catch(() => undefined);
     return this.#opening;
   }
@@ -110,11 +112,14 @@ export class PluginHost {
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
-  /** Brings every plugin to rest. The read models must have caught up, and the indexes of the platform's types be ready. */
+  /**
+   * Reconciles every plugin. The read models must have caught up, and the indexes of the platform's types must be
+   * ready.
+   */
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, unique, keptOff, log } = this.#dependencies;
     await this.#opening;
-    // First: what is made while others are found may lie behind.
+    // Subscribed first: objects created during the discovery may sort before its cursor.
     this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }));
     await this.#discover();
     if (this.#stopping.signal.aborted) {
@@ -130,12 +135,12 @@ export class PluginHost {
     for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
 
-  /** The plugins that have not come to rest, and what each is doing. */
+  /** The plugins that are not reconciled yet, each with its present activity. */
   starting(): readonly string[] {
     return activitiesOf(this.#plugins.values());
   }
 
-  /** Follows no more changes; resolves when steps in progress are done and what plugins hold themselves is ended. */
+  /** Stops following changes; resolves when steps in progress are done and plugins have ended their own work. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#dependencies.loadMarks.close();
@@ -153,12 +158,12 @@ export class PluginHost {
     this.#listeners.close();
   }
 
-  /** Resolves when every plugin is at rest: every change of a Plugin object known by now has taken effect. */
+  /** Resolves when every plugin is reconciled: every change of a Plugin object known by now has taken effect. */
   async settled(): Promise<void> {
     for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
   }
 
-  /** Resolves when this node has brought that plugin to rest, or the time is up; undefined: there is none of this name. */
+  /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if there is no such plugin. */
   async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
     await restOf(() => this.#plugins.get(name)?.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
@@ -184,12 +189,12 @@ export class PluginHost {
     this.#folders.takeIn(name);
     this.#place(plugin);
     this.#plugins.set(name, plugin);
-    // One that comes later is no reason to wait at every path that is not there.
+    // For a plugin found later, missing paths need not wait.
     if (!this.#isRunning) this.#dependencies.registry.expects(name);
     return plugin;
   }
 
-  /** Where its files lie now. */
+  /** Updates the folder of the plugin's files. */
   #place(plugin: HostedPlugin): void {
     const placed = this.#folders.get(plugin.name);
     plugin.folder = placed?.folder;
@@ -197,7 +202,7 @@ export class PluginHost {
     plugin.refused = placed?.refused;
   }
 
-  /** Waits a while for the log to give its package. */
+  /** Waits for a limited time for the log to return the package. */
   async #look(plugin: HostedPlugin): Promise<void> {
     return within(this.#step.refresh(plugin), { clock: this.#dependencies.clock, ms: packageWaitMs, signal: this.#stopping.signal });
   }
@@ -224,7 +229,7 @@ export class PluginHost {
     if (plugin?.state === 'started') this.#enqueue(plugin);
   }
 
-  /** What another node wrote last is looked at anew. */
+  /** As a new leader, checks everything that the last leader wrote. */
   #lead(): void {
     for (const plugin of this.#plugins.values()) {
       plugin.ensuredDigest = undefined;
@@ -241,10 +246,10 @@ export class PluginHost {
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {
-    // Not within the turn of whoever noticed: a change of many plugins is noticed as one, and others have their turn as well.
+    // In a later turn: several changes of a plugin are handled as one, and other work runs in between.
     await nextTurn();
     let hasThrown = false;
-    // One that was forgotten meanwhile has no more to do: a plugin of its name that is there again is another.
+    // A forgotten plugin is done: a later plugin of the same name is another one.
     while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
       plugin.isDirty = false;
       try {
@@ -252,7 +257,7 @@ export class PluginHost {
         await this.#step.settle(plugin);
       } catch (error) {
         this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
-        // Once more at once, so that it is told as failed; what throws even then is left alone for a while.
+        // Retries once at once, to report the failure; after another error it waits.
         if (hasThrown) this.#step.settleLater(plugin);
         else {
           hasThrown = true;
@@ -266,7 +271,7 @@ export class PluginHost {
     this.#tellOthers(plugin);
   }
 
-  /** Those that need it, those it needs and is to leave first, and those that may now be what they could not be before. */
+  /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
   #tellOthers(plugin: HostedPlugin): void {
     const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
     const isNews = told !== plugin.told;
@@ -287,7 +292,7 @@ export class PluginHost {
     if (this.#plugins.get(name) !== plugin) return;
     this.#plugins.delete(name);
     if (wasThere) this.#folders.leaveOut(name);
-    // An object of its name that came as soon as its own went, or a folder that came back in this very moment.
+    // Its object or its folder may have been created again in the meantime.
     if (this.#objects.wish(name) !== undefined) this.#enqueue(this.#known(name));
     else this.#filesChanged(name);
   }

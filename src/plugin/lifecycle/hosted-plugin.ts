@@ -8,71 +8,74 @@ import type { Manifest } from '../load/manifest.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 import type { Failure } from './plugin-status.ts';
 
-/** Why it failed, and of which files and object: with others it is tried again. */
+/** Why it failed, and for which files and object: when these change, it is tried again. */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
 
-/** One plugin on this node: what is known of it, and what of it runs. The host's steps change it, one at a time. */
+/** The state of one plugin on this node. The host's steps change it, one at a time. */
 export class HostedPlugin {
   readonly name: string;
-  /** In a folder of plugins; undefined for one that is known by its object alone. */
+  /** Its folder; undefined for a plugin with only an object. */
   folder: PluginFolder | undefined;
   state: LifeState = 'discovered';
-  /** Another folder has its name. */
+  /** Set when another folder has its name. */
   refused: Failure | undefined;
-  /** Of the files in its folder; undefined: they are not there. */
+  /** The digest of the files in its folder; undefined when they do not exist. */
   folderDigest: string | undefined;
-  /** Where its files are now: its folder, or the package its object names. */
+  /** The location of its files: its folder, or the package that its object names. */
   files: { readonly folder: PluginFolder; readonly digest: string } | undefined;
-  /** As last read, and from which files. */
+  /** The last read manifest, and the digest of its files. */
   manifest: Manifest | undefined;
   manifestDigest: string | undefined;
-  /** Its module while it runs, until it is taken or dropped. */
+  /** Its module while it loads, until a step takes or drops it. */
   loading: Loading | undefined;
-  /** Present while a step waits for its module: has it look at what is wanted now. */
+  /** Set while a step waits for the module; makes the step check the desired state again. */
   wake: (() => void) | undefined;
-  /** No step follows the one in progress. */
+  /** No step follows the present one. */
   isOver = false;
-  /** What is loaded; present only in states that hold something. */
+  /** The loaded code; present only in states that have registrations. */
   incarnation: Incarnation | undefined;
-  /** Plugins that what is loaded runs on, until all of it is taken back. Its manifest may name others by then. */
+  /** The dependencies of the loaded code, until its release is complete. The manifest may list others by then. */
   runsOn: ReadonlySet<string> = new Set();
-  /** The groups that its paths were in when it was last loaded; before that they are not known. */
+  /** The groups of its paths at its last load; empty before the first. */
   groups: ReadonlySet<string> = new Set();
-  /** Why it cannot run, found by itself; kept until its files or its object change. */
+  /** Why it cannot run by its own fault; kept until its files or its object change. */
   own: OwnFailure | undefined;
-  /** Why it does not run, as it is told. */
+  /** Why it does not run, as reported. */
   failure: Failure | undefined;
   kept: KeptChanges = new Map();
-  /** Of its object, once that was there: gone later, or another, it was deleted. */
+  /** The uid of its object, once there was one; a missing object, or another uid, means that it was deleted. */
   uid: JsonValue | undefined;
-  /** Which files its object was last brought up to date with, and whether its objects are applied; by this node, leading. */
+  /**
+   * The files for which its object was last updated, and whether its objects are applied; set by this node as the
+   * leader.
+   */
   ensuredDigest: string | undefined;
   isApplied = false;
-  /** It is to stop, and waits for those that run on it. */
+  /** It is to stop, and waits for its dependents to stop. */
   isLeaving = false;
-  /** It waits for another plugin. */
+  /** It waits for a dependency. */
   isWaiting = false;
-  /** What stops of it is to come back. */
+  /** The stopped registrations will come back. */
   isReturning = false;
-  /** How often its module failed: each try is another address, as the runtime remembers a module that failed. */
+  /** The number of failed loads. Each retry uses a new URL, because the runtime caches failed modules. */
   failedLoads = 0;
   progress: number | undefined;
   retry: Timer | undefined;
-  /** A step is to be taken; `running` while one is. */
+  /** A step is needed; `running` while one is in progress. */
   isDirty = false;
   running: Promise<void> | undefined;
-  /** What its object wanted when it was last looked at, and how this plugin stood when the others were last told. */
+  /** The desired state at the last check, and this plugin's state when other plugins were last notified. */
   seen: string | undefined;
   generation: JsonValue | undefined;
   told: string | undefined;
-  /** Why it failed, as last logged. */
+  /** The failure that was last logged. */
   logged: string | undefined;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** The host stops: no step of it follows. */
+  /** The host stops: no further step runs. */
   end(): void {
     this.isOver = true;
     this.retry?.cancel();
@@ -83,12 +86,12 @@ export class HostedPlugin {
     return this.uid !== undefined;
   }
 
-  /** It runs what lies there now. */
+  /** It runs the present files. */
   get isCurrent(): boolean {
     return this.incarnation !== undefined && this.incarnation.is.digest === this.files?.digest;
   }
 
-  /** Of the version that runs; before one does, of what would. */
+  /** The version of the running code; without it, the version of the manifest. */
   get version(): string | undefined {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
   }

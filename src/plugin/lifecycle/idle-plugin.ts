@@ -6,7 +6,7 @@ const states: Readonly<Record<LifeState, string | undefined>> = {
   'stopping': 'is stopping', 'stopped': 'is stopped', 'failed': 'has failed', 'uninstalling': 'is being uninstalled',
 };
 
-/** What is said of a plugin that serves nothing in this state. */
+/** Describes a plugin that serves nothing in this state; undefined for one that serves. */
 export function idlePlugin(name: string, state: LifeState): IdlePlugin | undefined {
   const told = states[state];
   if (told === undefined) return undefined;

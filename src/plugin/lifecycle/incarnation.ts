@@ -13,17 +13,19 @@ import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
-/** How far the index build of one type is. */
+/** Reports the progress of the index build of one type. */
 export type BuildProgress = (done: number, total: number) => void;
 
-/** Stored objects on which index functions fail: how many values are missing, of which object the first, what was thrown for it and where. */
+/**
+ * Objects on which index functions fail: the number of missing values, the first object, and its error with the stack.
+ */
 export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string; readonly trace?: string };
 
-/** Says in the log what types are declared as. */
+/** Records the declarations of types in the log. */
 export type TypeDeclarer = {
-  /** Resolves once that is said, or it is plain that it is not for this node to say. */
+  /** Resolves once they are recorded, or once it is clear that this node must not record them. */
   declare(types: readonly ResourceType[]): Promise<void>;
-  /** Another node's declaration counts: this one writes none of its objects. */
+  /** Another node's declaration is in force: this node writes no objects of the type. */
   isOther(type: ResourceType): boolean;
 };
 
@@ -34,35 +36,35 @@ export type IncarnationDependencies = {
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
-  /** Absent: nothing is said of them, and every node may write them. */
+  /** Absent: declarations are not recorded, and every node may write. */
   readonly declarer?: TypeDeclarer;
-  /** Of one that has ended. */
+  /** Reports the listeners that an ended plugin left behind. */
   readonly tellLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
   readonly domain: string;
   readonly log: PluginLogger;
 };
 
-/** What runs: one version of a plugin's files, loaded. */
+/** A loaded version of a plugin's files. */
 export type Loaded = {
   readonly plugin: string;
   readonly bundled: boolean;
-  /** Of the files it was loaded from. */
+  /** The digest of the loaded files. */
   readonly digest: string | undefined;
   readonly manifest: Manifest;
   readonly loaded: LoadedPlugin;
 };
 
 /**
- * One loading of a plugin and all it has registered, from `register` to `release`. Nothing else refers to what was loaded, so
- * that dropping this drops it.
+ * One load of a plugin and all of its registrations, from `register` to `release`. Nothing else refers to the loaded
+ * code, so dropping this object drops the code.
  */
 export class Incarnation {
   readonly is: Loaded;
   readonly #dependencies: IncarnationDependencies;
   readonly #registered: ResourceType[] = [];
   areIndexesBuilt = false;
-  /** By type; those of which every object has its values are not in it. */
+  /** By type; a type without missing values has no entry. */
   readonly unindexed = new Map<TypeKey, Unindexed>();
 
   constructor(loaded: Loaded, dependencies: IncarnationDependencies) {
@@ -70,7 +72,7 @@ export class Incarnation {
     this.#dependencies = dependencies;
   }
 
-  /** All at once or not at all: in one turn, so that no other plugin comes between. */
+  /** Registers all types or none, in one turn, so that no other plugin can register in between. */
   registerTypes(): Failure | undefined {
     const { plugin, loaded } = this.is;
     const { registry } = this.#dependencies;
@@ -84,7 +86,10 @@ export class Incarnation {
     return undefined;
   }
 
-  /** After the types of all plugins that start together, as a route may not be in another's group. */
+  /**
+   * Runs after the types of all plugins that start together are registered, since a route must not be in another
+   * plugin's group.
+   */
   announceRoutes(): Failure | undefined {
     const { plugin, bundled, loaded: { definition } } = this.is;
     const { routes, routeOwners, registry, domain } = this.#dependencies;
@@ -99,7 +104,7 @@ export class Incarnation {
     return undefined;
   }
 
-  /** `onPercent` is told how far it is, of all its types. */
+  /** `onPercent` receives the progress over all types. */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
     try {
@@ -115,14 +120,17 @@ export class Incarnation {
     return undefined;
   }
 
-  /** Its types are declared as it has them, now or by what this says: no other version's objects are to be kept. */
+  /**
+   * Whether the declarations in force equal this plugin's, after recording them if necessary. If not, the objects it
+   * ships are not applied.
+   */
   async isItsOwn(): Promise<boolean> {
     const { declarer } = this.#dependencies;
     await declarer?.declare(this.#registered);
     return !this.#registered.some((type) => declarer?.isOther(type) === true);
   }
 
-  /** All that its paths are in. */
+  /** The groups of all its paths. */
   groups(): ReadonlySet<string> {
     const { types, definition: { routes, sockets } } = this.is.loaded;
     return new Set([...types.map(({ group }) => group), ...[...routes, ...sockets].map(({ path }) => path.split('/')[2] ?? '')]);
@@ -136,11 +144,11 @@ export class Incarnation {
     this.#dependencies.registry.rests(plugin);
   }
 
-  /** Takes back everything it has registered; its watches end, and its own `stop` is called. Objects stay. */
+  /** Removes all registrations, ends watches and calls the plugin's own `stop`. Objects stay. */
   async release(): Promise<void> {
     const { plugin } = this.is;
     const { registry, reconcilers, routes, routeOwners, closeWatches } = this.#dependencies;
-    // First: no step begins after this, though those that run have until their limit to end.
+    // First: no new step starts after this; running steps have until their limit to end.
     const quiet = reconcilers.unmount(plugin);
     routes.unmount(plugin);
     for (const [shape, owner] of routeOwners) if (owner === plugin) routeOwners.delete(shape);
@@ -152,7 +160,10 @@ export class Incarnation {
     await this.end();
   }
 
-  /** Its own timers and listeners. Also of one that never was served: its module ran. What it throws is told and changes nothing. */
+  /**
+   * Ends its own timers and listeners; also for a plugin that never served, because its module ran. An error is logged
+   * and changes nothing.
+   */
   async end(): Promise<void> {
     const { plugin, loaded: { definition: { stop } } } = this.is;
     if (stop !== undefined) await this.#stop(stop);

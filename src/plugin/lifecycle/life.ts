@@ -1,7 +1,7 @@
 /**
- * A plugin's life on one node, as a pure table. The host reads what is (this state) and what is wanted (its `Plugin` object,
- * its files, the plugins it needs) and takes the one step that the event of that difference asks for; so a step that was
- * lost is asked for again, and none needs to remember what came before it.
+ * The lifecycle of a plugin on one node, as a pure table. The host compares the actual state with the desired one (the
+ * `Plugin` object, the files, the dependencies) and performs the act of the resulting event. A lost step is repeated,
+ * and no step needs any history.
  */
 export const lifeStates = ['discovered', 'not-started', 'started', 'stopping', 'stopped', 'failed', 'uninstalling'] as const;
 
@@ -10,32 +10,32 @@ export type LifeState = (typeof lifeStates)[number];
 export const lifeEvents = ['wanted', 'unwanted', 'changed', 'failed', 'served', 'released', 'deleted', 'forgotten'] as const;
 
 export type LifeEvent =
-  /** It is to run as it lies there now. */
+  /** It should run with its present files. */
   | 'wanted'
   /** `spec.enabled` is false. */
   | 'unwanted'
-  /** What is loaded is not what lies there now: files changed, or the object names another package. */
+  /** The loaded files differ from the present ones: files changed, or the object names another package. */
   | 'changed'
-  /** It cannot run: why is kept beside the state. A dependency that is lost is one reason of many. */
+  /** It cannot run; the reason is stored beside the state. A lost dependency is one of many reasons. */
   | 'failed'
-  /** Its indexes are built, its objects applied, its paths open. */
+  /** Its indexes are built, its objects applied, its paths mounted. */
   | 'served'
-  /** All it had registered is taken back. */
+  /** All its registrations are removed. */
   | 'released'
   /** Its object has a deletion timestamp. */
   | 'deleted'
-  /** Its object is gone. */
+  /** Its object is deleted. */
   | 'forgotten';
 
 /**
- * `load`: read, run and register it. `release`: take everything back, then tell `released`. `erase`: remove what it declared.
- * `forget`: the host knows it no more. `none`: the event changes nothing here.
+ * `load`: read, run and register it. `release`: remove all registrations, then emit `released`. `erase`: remove the
+ * objects that it declared. `forget`: drop it from the host. `none`: this event has no effect here.
  */
 export type LifeAct = 'none' | 'load' | 'release' | 'erase' | 'forget';
 
 export type Transition = { readonly to: LifeState; readonly act: LifeAct };
 
-/** States in which something of the plugin may be registered; in all others nothing is. */
+/** States in which the plugin may have registrations. */
 export const holding: Readonly<Record<LifeState, boolean>> = {
   'discovered': false, 'not-started': true, 'started': true, 'stopping': true, 'stopped': false, 'failed': false, 'uninstalling': false,
 };
@@ -46,7 +46,7 @@ const release: Transition = { to: 'stopping', act: 'release' };
 const erase: Transition = { to: 'uninstalling', act: 'erase' };
 const forget: Transition = { to: 'discovered', act: 'forget' };
 
-/** While it is stopping nothing else can happen: what is wanted then is looked at again once it has let go. */
+/** While a plugin stops, all events are ignored: the desired state is checked again after its release. */
 const untilReleased = stay('stopping');
 
 export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transition>>>> = {
@@ -80,12 +80,12 @@ export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transit
   },
 };
 
-/** What the object, the files and the other plugins come to. */
+/** The desired state, derived from the object, the files and the other plugins. */
 export type Desire = { readonly kind: 'run' | 'off' | 'fail' | 'uninstall' | 'gone' };
 
 const eventOf: Readonly<Record<Desire['kind'], LifeEvent>> = { run: 'wanted', off: 'unwanted', fail: 'failed', uninstall: 'deleted', gone: 'forgotten' };
 
-/** The event that the difference between what is and what is wanted comes to. */
+/** The event for the difference between actual and desired state. */
 export function eventFor(state: LifeState, desire: Desire['kind'], isCurrent: boolean): LifeEvent {
   return desire === 'run' && holding[state] && !isCurrent ? 'changed' : eventOf[desire];
 }

@@ -3,10 +3,13 @@ import { isVersionInRange } from '../load/manifest.ts';
 import type { Failure } from './plugin-status.ts';
 import { startOrder } from './start-order.ts';
 
-/** Whether what a plugin needs is there: `wait` while another is on its way, `fail` once it has come to rest elsewhere. */
+/**
+ * Whether a plugin's dependencies are ready: `wait` while one is starting, `fail` when one is in a final state other
+ * than started.
+ */
 export type DependencyVerdict = { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
 
-/** `wanted`: those that are to run, this one among them. */
+/** `wanted`: the plugins that should run, this one included. */
 export function dependencyVerdict(plugin: HostedPlugin, find: (name: string) => HostedPlugin | undefined, wanted: readonly HostedPlugin[]): DependencyVerdict {
   const dependencies = [...plugin.manifest?.dependencies ?? []];
   if (dependencies.length === 0) return { kind: 'ready' };

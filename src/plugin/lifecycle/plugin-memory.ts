@@ -3,15 +3,15 @@ import type { TypeName } from '../api/plugin.ts';
 import { isObject } from '../load/manifest.ts';
 import { typesRememberedMax } from './life-limits.ts';
 
-/** An object by its type's names and its own. */
+/** A reference to an object, by apiVersion, kind and name. */
 export type ObjectRef = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** What a type is called: enough to remove its objects without its plugin. */
+/** The names of a type, enough to remove its objects without its plugin. */
 export type TypeNames = TypeName & { readonly kind: string; readonly singular: string };
 
 /**
- * What a plugin leaves in the world, kept in its object's status: it outlives the plugin's files, so that a later version and
- * an uninstall know it. `applied` is undefined where no version of the platform has recorded it yet.
+ * The objects and types that a plugin has created, recorded in its object's status. It outlives the plugin's files, for
+ * later versions and the uninstall. `applied` is undefined if no platform version has recorded it yet.
  */
 export type PluginMemory = { readonly applied: readonly ObjectRef[] | undefined; readonly types: readonly TypeNames[] };
 
@@ -21,12 +21,12 @@ export function memoryOf(object: JsonObject | undefined): PluginMemory {
   return { applied: status['applied'] === undefined ? undefined : listOf(status['applied']).flatMap(refsIn), types: listOf(status['types']).flatMap(typeIn) };
 }
 
-/** As members of the status; a memory equal to another is equal as this. */
+/** The memory as members of the status, in canonical form. */
 export function memoryStatus({ applied, types }: PluginMemory): JsonObject {
   return { ...(applied === undefined ? {} : { applied: grouped(applied) }), types: [...types].sort(byPlace) };
 }
 
-/** Those of earlier versions stay: their objects may be there still. */
+/** Types of earlier versions stay, since their objects may still exist. */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const kept = types.filter((type) => !now.some((other) => other.group === type.group && other.plural === type.plural));
   return [...now.map(({ group, version, kind, singular, plural }) => ({ group, version, kind, singular, plural })), ...kept].slice(0, typesRememberedMax);
@@ -51,7 +51,7 @@ function byPlace(left: TypeNames, right: TypeNames): number {
   return String(one) < String(other) ? -1 : 1;
 }
 
-/** Somebody may have written over the status: what cannot be read counts for nothing. */
+/** A user may have overwritten the status: unreadable entries are ignored. */
 function refsIn(group: JsonValue): readonly ObjectRef[] {
   if (!isObject(group)) return [];
   const { apiVersion, kind, names } = group;

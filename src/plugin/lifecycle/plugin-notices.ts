@@ -7,15 +7,15 @@ import type { ReconcilerTrouble } from '../api/reconciler-mounts.ts';
 type Running = {
   readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;
   readonly kept: KeptChanges;
-  /** Of its reconcilers. */
+  /** Problems of its reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
   /** Of its unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
-  /** Where in the plugin a stack begins. */
+  /** The place in the plugin's code where a stack starts. */
   readonly placeOf: (stack: string) => string;
 };
 
-/** What there is to know about a plugin that runs. */
+/** The notices about a running plugin. */
 export function noticesOf({ incarnation, kept, troubles, unique, placeOf }: Running): readonly Notice[] {
   return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles), ...uniqueNotices(unique)];
 }

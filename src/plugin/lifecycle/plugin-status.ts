@@ -4,29 +4,29 @@ import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import { isObject } from '../load/manifest.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
-/** Why a plugin does not run: a fixed word, and what to mend. */
+/** Why a plugin does not run: a fixed reason, and a message about the fix. */
 export type Failure = {
   readonly reason: string;
   readonly message: string;
-  /** It may pass without a change of the plugin itself, once other plugins have changed. */
+  /** Other plugins' changes may resolve it. */
   readonly passing?: true;
 };
 
-/** Something to know about a plugin that does not keep it from running. */
+/** A problem of a plugin that does not stop it. */
 export type Notice = { readonly type: 'ControllersIgnored' | 'ChangesKept' | 'VersionsDiffer' | 'IndexFunctionFailing' | 'ReconcilerStuck' | 'ReconcilerFailing' | 'UniqueNotEnforced'; readonly reason: string; readonly message: string };
 
 export type PluginReport = {
   readonly phase: PluginPhase;
-  /** Why, for one that does not run, or what keeps an uninstall from ending. */
+  /** Why it does not run, or why its uninstall is not complete. */
   readonly failure?: Failure | undefined;
   readonly notices: readonly Notice[];
-  /** The version that runs. */
+  /** The running version. */
   readonly version?: string | undefined;
-  /** Percent of the indexes that are built. */
+  /** The share of the indexes that are built, in percent. */
   readonly progress?: number | undefined;
-  /** Not started, and not even loaded. */
+  /** Its module is still loading. */
   readonly isLoading?: boolean;
-  /** Of the object that was acted upon; undefined while another version still runs. */
+  /** The generation of the observed object; undefined while another version still runs. */
   readonly generation?: JsonValue | undefined;
 };
 
@@ -37,22 +37,22 @@ const ready: Readonly<Record<PluginPhase, { readonly status: string; readonly re
   'stopping': { status: 'False', reason: 'Stopping', message: 'its registrations are being removed' },
   'stopped': { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
   'failed': { status: 'False', reason: 'Failed', message: 'it failed to start' },
-  'uninstalling': { status: 'False', reason: 'Uninstalling', message: 'its declarations are being removed' },
+  'uninstalling': { status: 'False', reason: 'Uninstalling', message: 'its objects are being removed' },
 };
 
-/** The status as a merge patch: members of it that are nobody's here stay. */
+/** The status as a merge patch: unknown members stay. */
 export function statusPatch(report: PluginReport, before: JsonObject, now: string): JsonObject {
   const observed = report.generation === undefined ? {} : { observedGeneration: report.generation };
   return { phase: report.phase, conditions: withTimes(conditionsOf(report), conditionsIn(before), now), version: report.version ?? null, progress: report.progress ?? null, ...observed };
 }
 
-/** Whether the status says all of this already. */
+/** Whether the status equals the patch already. */
 export function isTold(patch: JsonObject, status: JsonValue | undefined): boolean {
   const told = isObject(status) ? status : {};
   return Object.entries(patch).every(([member, value]) => (value === null ? told[member] === undefined : deepEqual(told[member] ?? null, value)));
 }
 
-const loading = { status: 'False', reason: 'Loading', message: 'its module is being loaded' };
+const loading = { status: 'False', reason: 'Loading', message: 'loading its module' };
 
 function conditionsOf({ phase, failure, notices, progress, isLoading }: PluginReport): readonly JsonObject[] {
   const { status, reason, message } = isLoading === true ? loading : ready[phase];
@@ -67,7 +67,7 @@ function shortened(message: string): string {
   return message.length > pluginMessageLengthMax ? `${message.slice(0, pluginMessageLengthMax)}…` : message;
 }
 
-/** A condition that stays as it was keeps its time. */
+/** An unchanged condition keeps its time. */
 function withTimes(conditions: readonly JsonObject[], before: readonly JsonValue[], now: string): readonly JsonObject[] {
   return conditions.map((condition) => {
     const same = before.find((other) => isObject(other) && deepEqual({ ...condition, lastTransitionTime: other['lastTransitionTime'] }, other));

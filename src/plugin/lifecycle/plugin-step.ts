@@ -14,7 +14,7 @@ import type { Failure } from './plugin-status.ts';
 import { noticesOf } from './plugin-notices.ts';
 import { PluginTeller } from './plugin-teller.ts';
 
-/** Whether this node does what only one of several needs to do. */
+/** Whether this node is the leader. */
 export type Leadership = {
   isLeader(): boolean;
   /** Calls `listener` when that changes. */
@@ -27,7 +27,7 @@ export type PluginStepDependencies = LoadDependencies & IncarnationDependencies 
   /** Absent: nothing is known of unique indexes that are not enforced. */
   readonly unique?: UniqueSteps;
   readonly leadership: Pick<Leadership, 'isLeader'>;
-  /** Names of plugins that the operator of this node keeps from being loaded. */
+  /** Plugins that the operator disabled on this node. */
   readonly keptOff: ReadonlySet<string>;
   /** All plugins of this node. */
   readonly plugins: ReadonlyMap<string, HostedPlugin>;
@@ -35,16 +35,16 @@ export type PluginStepDependencies = LoadDependencies & IncarnationDependencies 
   readonly forget: (plugin: HostedPlugin) => void;
 };
 
-/** What is wanted of a plugin, and why it is not to run where something keeps it from that. */
+/** The desired state of a plugin, and the failure that prevents it from running. */
 type Wanted = { readonly kind: Desire['kind'] | 'wait'; readonly failure?: Failure | undefined };
 
-/** The most steps from one state of rest to the next: release, load, build, apply, serve, with room for a change of mind. */
+/**
+ * The most steps of one reconciliation: release, load, build, apply, serve, with a margin for changes of the desired
+ * state.
+ */
 const stepsMax = 32;
 
-/**
- * Brings one plugin from what is to what its object, its files and the plugins it needs want, one transition of its life at
- * a time, each judged anew: what changes meanwhile counts at the next. All that people see is written by the node that leads.
- */
+/** Moves one plugin from its actual to its desired state, one transition at a time. Only the leader writes objects. */
 export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
   readonly #teller: PluginTeller;
@@ -56,7 +56,7 @@ export class PluginStep {
     this.loads = new PluginLoads(dependencies);
   }
 
-  /** Steps until nothing is to be done, and tells how it stands. */
+  /** Takes steps until none is needed, and reports the state. */
   async settle(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.isOver; step += 1) {
       await this.#refresh(plugin);
@@ -66,7 +66,7 @@ export class PluginStep {
     await this.#teller.tell(plugin);
   }
 
-  /** Reads and runs it, or has something else looked at first. Nothing is registered yet. */
+  /** Reads and runs the module; returns early if woken. Registers nothing. */
   async load(plugin: HostedPlugin): Promise<void> {
     if (plugin.files === undefined || plugin.manifest === undefined) return;
     plugin.state = 'not-started';
@@ -74,12 +74,12 @@ export class PluginStep {
     this.fail(plugin, await this.loads.take(plugin), fingerprint);
   }
 
-  /** It is to stay so until its files or its object change. */
+  /** The failure stays until the files or the object change. */
   fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#fingerprint(plugin)): void {
     if (failure !== undefined) plugin.own = { failure, fingerprint };
   }
 
-  /** Its object says so; before there is one, its manifest. */
+  /** Whether the object enables it; without an object, the manifest. */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#dependencies.keptOff.has(plugin.name)) return false;
     const wish = this.#dependencies.objects.wish(plugin.name);
@@ -100,12 +100,12 @@ export class PluginStep {
     plugin.retry = clock.after(eraseRetryMs, () => { enqueue(plugin); });
   }
 
-  /** The files it is made of, and its object, brought up to date with them by the node that leads. */
+  /** Updates the plugin's files; the leader also updates its object. */
   async #refresh(plugin: HostedPlugin): Promise<void> {
     const wish = this.#seen(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
-    // Gone for good, or another folder's by the same name: it is not made again.
+    // A deleted object is not created again, nor is one whose name another folder has.
     const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined && !this.#isAnother(plugin, wish);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
     plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
@@ -119,12 +119,12 @@ export class PluginStep {
     return wish;
   }
 
-  /** Its object went; or it has none and no folder either. */
+  /** Its object was deleted; or it has neither object nor folder. */
   #isGone(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
     return wish === undefined ? plugin.wasThere || plugin.folder === undefined : this.#isAnother(plugin, wish);
   }
 
-  /** Its object went, and one of its name came. */
+  /** Its object was deleted, and a new one of the same name exists. */
   #isAnother({ uid }: HostedPlugin, wish: PluginWish): boolean {
     return uid !== undefined && wish.uid !== uid;
   }
@@ -134,7 +134,7 @@ export class PluginStep {
     const before = this.#fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined, ref);
     this.#seen(plugin);
-    // What it failed for is not mended by what the host itself wrote.
+    // The host's own write changes the fingerprint, but resolves no failure.
     if (plugin.own?.fingerprint === before) plugin.own = { ...plugin.own, fingerprint: this.#fingerprint(plugin) };
     if (applied.ok) {
       plugin.kept = new Map([['Plugin', applied.kept]]);
@@ -149,7 +149,7 @@ export class PluginStep {
     const wish = objects.wish(plugin.name);
     if (this.#isGone(plugin, wish)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
-    if (!this.isEnabled(plugin)) return { kind: 'off', failure: keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'PLUGINS_DISABLED names it: this server does not load it' } : undefined };
+    if (!this.isEnabled(plugin)) return { kind: 'off', failure: keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' } : undefined };
     const { refused, own } = plugin;
     if (refused !== undefined) return { kind: 'fail', failure: refused };
     if (own !== undefined && own.fingerprint === this.#fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
@@ -159,7 +159,7 @@ export class PluginStep {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** One transition; false: there is nothing to be done now. */
+  /** Makes one transition; false if none is needed now. */
   async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
     if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
     plugin.failure = wanted.failure;
@@ -179,12 +179,12 @@ export class PluginStep {
         plugin.state = to;
         return to !== before;
       case 'load':
-        // What it serves is known by what it last served: until it is loaded, or fails, that may be there in a moment.
+        // Until the load ends, requests for its last known groups get 503 instead of 404.
         this.#dependencies.registry.returns(plugin.name, plugin.groups);
         await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         if (plugin.incarnation !== undefined) this.#dependencies.registry.knows(plugin.name);
-        // Woken while it loads: the host looks at where its files are now before the next step.
+        // A wake during the load leads to a new check of its files before the next step.
         return plugin.loading === undefined;
       case 'release':
         return this.#release(plugin, to, wasLeaving);
@@ -199,14 +199,14 @@ export class PluginStep {
     }
   }
 
-  /** Those that run on it stop first; each of them looks after this one again once it has. */
+  /** Dependents stop first; each of them enqueues this plugin again afterwards. */
   async #release(plugin: HostedPlugin, to: LifeState, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
-    // By what runs: those that are started cannot run on each other in a ring, as new manifests may want it.
+    // By running code, not by manifests: running plugins have no cycle, but new manifests may.
     const dependents = [...plugins.values()].filter(({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name));
     if (dependents.length > 0) {
       plugin.isLeaving = true;
-      // Once: from then on it is told whenever one of them has come further.
+      // Once: each dependent notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
@@ -225,7 +225,7 @@ export class PluginStep {
     return true;
   }
 
-  /** From registered to served: indexes, objects, paths. Everything is judged anew between them. */
+  /** From registered to served: indexes, objects, paths. The desired state is checked again in between. */
   async #bringUp(plugin: HostedPlugin, isReady: boolean): Promise<boolean> {
     const { incarnation } = plugin;
     if (incarnation === undefined) return false;
@@ -253,7 +253,7 @@ export class PluginStep {
     return failure;
   }
 
-  /** Once this node leads: the objects of a plugin that another node was to apply. */
+  /** After this node became the leader: applies the objects that the last leader may not have applied. */
   async #applyLate(plugin: HostedPlugin): Promise<boolean> {
     if (plugin.isApplied || plugin.incarnation === undefined || !this.#dependencies.leadership.isLeader()) return false;
     await this.#apply(plugin, plugin.incarnation);
@@ -268,7 +268,7 @@ export class PluginStep {
     else this.fail(plugin, applied.failure);
   }
 
-  /** The node that leads removes what it declared; its object goes once that is done, and with it the name is free. */
+  /** The leader removes the objects that the plugin declared, then the Plugin object, which frees the name. */
   async #erase(plugin: HostedPlugin): Promise<boolean> {
     const { objects, applied, leadership, log } = this.#dependencies;
     const wish = objects.wish(plugin.name);
@@ -282,7 +282,7 @@ export class PluginStep {
       log.info('plugin uninstalled', { plugin: plugin.name });
       return false;
     }
-    plugin.failure = { reason: 'NotRemoved', message: `could not remove its remains; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
+    plugin.failure = { reason: 'NotRemoved', message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
     this.settleLater(plugin);
     return false;
   }
@@ -292,7 +292,7 @@ export class PluginStep {
   }
 }
 
-/** Changes whenever what people want of it may have. */
+/** Changes whenever the desired state may have changed. */
 export function seenOf(wish: PluginWish | undefined): string {
   return wish === undefined ? 'none' : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
 }

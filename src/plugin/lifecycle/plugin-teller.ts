@@ -21,7 +21,7 @@ export type PluginTellerDependencies = {
   readonly log: PluginLogger;
 };
 
-/** Tells how plugins stand: in the log of each node, and by the node that leads in their objects. */
+/** Reports the state of plugins: in the log of each node, and, on the leader, in their objects. */
 export class PluginTeller {
   readonly #dependencies: PluginTellerDependencies;
 
@@ -40,7 +40,7 @@ export class PluginTeller {
     await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });
   }
 
-  /** A step that is soon over is told by what it comes to; one that takes long also while it lasts, and how far it is. */
+  /** A fast step is reported by its result; a slow one also while it runs, with its progress. */
   async whileTold<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;
     let told = Promise.resolve();
@@ -57,7 +57,7 @@ export class PluginTeller {
     }
   }
 
-  /** Once for each reason: a plugin that is looked at again fails no second time. */
+  /** Logs each failure once, however often the plugin is reconciled. */
   #logFailure(plugin: HostedPlugin): void {
     const { name, state, failure } = plugin;
     const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;

@@ -2,7 +2,7 @@ import { ownerOf, type Suspects } from './error-attribution.ts';
 import { processListenersMax } from './life-limits.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** What of `process` is needed. */
+/** The part of `process` that is used. */
 export type Emitter = {
   on(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
   off(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
@@ -11,7 +11,10 @@ export type Emitter = {
 
 type Listening = { readonly event: string | symbol; readonly listener: WeakRef<object> };
 
-/** Whose the listeners on `process` are, by the code that puts each there: one that outlives its plugin is told by its name. */
+/**
+ * The plugin of each listener on `process`, by the code that adds it: a listener that outlives its plugin is logged
+ * with the plugin's name.
+ */
 export class ProcessListeners {
   readonly #process: Emitter;
   readonly #suspects: Suspects;
@@ -33,7 +36,7 @@ export class ProcessListeners {
     this.#process.off('newListener', this.#note);
   }
 
-  /** Of a plugin that has ended: those that it put there and has not removed, each once. */
+  /** Logs the events on which an ended plugin still has listeners, each once. */
   tellLeft(plugin: string): void {
     const left = (this.#listening.get(plugin) ?? []).filter(({ event, listener }) => {
       const found = listener.deref();

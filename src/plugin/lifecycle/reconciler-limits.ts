@@ -1,8 +1,8 @@
-/** More than a plugin has types. */
+/** More than the types of a plugin. */
 export const reconcilersPerPluginMax = 64;
-/** Other types whose changes one reconciler hears of. */
+/** Other types that one reconciler watches. */
 export const reconcilerWatchesMax = 16;
-/** Names one reconciler looks at at once. */
+/** Names that one reconciler processes concurrently. */
 export const reconcilerConcurrencyMax = 16;
-/** It is a label of metrics, and stands in conditions. */
+/** The name is a metric label, and part of conditions. */
 export const reconcilerNameLengthMax = 253;

@@ -1,7 +1,7 @@
-/** What stands between plugins. */
+/** A plugin and its dependencies. */
 export type Dependent = { readonly name: string; readonly dependencies: readonly string[] };
 
-/** Names in an order in which each comes after those it depends on; those in or behind a cycle come last, with the cycle. */
+/** Sorts names so that each comes after its dependencies. Those in or behind a cycle come last, with the cycle. */
 export function startOrder(plugins: readonly Dependent[]): { readonly order: readonly string[]; readonly cyclic: ReadonlyMap<string, readonly string[]> } {
   const present = new Set(plugins.map(({ name }) => name));
   const waiting = new Map(plugins.map(({ name, dependencies }) => [name, new Set(dependencies.filter((dependency) => present.has(dependency)))]));
@@ -18,7 +18,7 @@ function namesWithout(waiting: ReadonlyMap<string, ReadonlySet<string>>): readon
   return [...waiting].filter(([, dependencies]) => dependencies.size === 0).map(([name]) => name);
 }
 
-/** The way from `name` until a plugin comes up again: each that waits waits for another that waits. */
+/** Follows dependencies from `name` until a plugin repeats: each blocked plugin depends on another blocked one. */
 function cycleFrom(name: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const way: string[] = [];
   let next: string | undefined = name;

@@ -6,20 +6,25 @@ import { execPath } from 'node:process';
 import { syntaxCheckMs } from './life-limits.ts';
 import { syntaxCheckPath } from '../load/syntax-check.ts';
 
-/** Where in a plugin's folder something was thrown, for who mends it: ` (at <file>:<line>)`, with the line where it is known. */
+/**
+ * The place in a plugin's folder where an error was thrown, for its author: ` (at <file>:<line>)`, with the line if
+ * known.
+ */
 export async function thrownPlace(error: unknown, { folder, main }: { readonly folder: string; readonly main: string }): Promise<string> {
   const root = await realpath(folder).catch(() => folder);
   const text = stackOf(error);
   const place = placeIn(text, `${root}${sep}`);
   if (place !== undefined) return shown(place);
-  // Of a JSON file the runtime's own words name it; of a module nothing does.
+  // The runtime's message contains the location in a JSON file, but not in a module.
   const message = error instanceof SyntaxError && !text.includes(root) ? messageOf(error) : undefined;
   const printed = message === undefined ? undefined : await checked([root, relative(root, main), message]);
   const found = printed === undefined ? undefined : placeIn(printed, '');
   return found === undefined ? '' : shown(found);
 }
 
-/** The same of a stack that is at hand as text, in whichever of these folders, as they really lie: a plugin's code may have run from several. */
+/**
+ * The same for a stack given as text, in any of these folders (real paths): a plugin's code may have run from several.
+ */
 export function placeInStack(stack: string, folders: readonly string[]): string {
   const text = decoded(stack);
   for (const folder of folders) {
@@ -29,17 +34,20 @@ export function placeInStack(stack: string, folders: readonly string[]): string 
   return '';
 }
 
-/** What is said of a plugin's file names it by its path within the plugin's folder, wherever that lies. */
+/** Replaces absolute paths of a plugin's files with their paths within the folder. */
 export function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
 }
 
 type Place = { readonly path: string; readonly line: string; readonly source: string | undefined };
 
-/** The longest part of a line that is shown: a bundler may have written all of it into one. */
+/** The longest part of a source line that is shown: a bundler may have put everything into one line. */
 const sourceLengthMax = 80;
 
-/** An error's text begins with its place and the line, underlined, where the runtime says them; else a frame of the stack has the place. */
+/**
+ * For syntax errors, the text starts with the location and the underlined source line; otherwise a stack frame has the
+ * location.
+ */
 function placeIn(text: string, root: string): Place | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
   const [, path, line] = /^(?:file:\/\/)?([^?]+?)(?:\?[^:]*)?:(\d+)$/u.exec(first) ?? [];
@@ -49,7 +57,7 @@ function placeIn(text: string, root: string): Place | undefined {
 }
 
 function placeOfFrame(text: string, root: string): Place | undefined {
-  // What was thrown may name a file of the plugin's in its own words, without a line.
+  // The message itself may contain a path of the plugin, without a line.
   for (const frame of text.split('\n').filter((each) => each.includes(root))) {
     const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
     if (path !== undefined && line !== undefined) return { path, line, source: undefined };
@@ -68,7 +76,7 @@ function shown({ path, line, source }: Place): string {
   return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
 }
 
-/** What was thrown may be anything, even something that throws when it is looked at. */
+/** A plugin may throw anything, even a value that throws when it is read. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';
@@ -77,7 +85,7 @@ function stackOf(error: unknown): string {
   }
 }
 
-/** Frames name files by their addresses; a message among them may hold a % of its own. */
+/** Frames contain URLs; a message may contain a literal %. */
 function decoded(stack: string): string {
   return stack.replaceAll(/(?:%[0-9a-f]{2})+/giu, (escaped) => {
     try {
@@ -96,7 +104,10 @@ function messageOf(error: Error): string | undefined {
   }
 }
 
-/** What a program of its own prints of the error. It parses and runs nothing of the plugin's, and takes as long as node takes to start. */
+/**
+ * The output of the checking process, which parses the plugin's code but runs none of it. It takes as long as node
+ * takes to start.
+ */
 async function checked(asked: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;
   return new Promise((resolve) => {

@@ -7,14 +7,14 @@ import type { Endpoints, RouteEndpoint, SocketEndpoint } from '../api/endpoints.
 import type { RouteHandler, SocketHandler } from '../api/plugin.ts';
 
 export type DecodedEndpoints = Endpoints & {
-  /** Controllers without an apiVersion, by path: they are never served (decision 9.5). */
+  /** Paths of controllers without an apiVersion, which are never served (decision 9.5). */
   readonly ignoredControllers: readonly string[];
 };
 
-/** Where something stands in the export, and what its paths begin with: empty where they are absolute. */
+/** A position in the export, and the prefix of its paths; empty where they are absolute. */
 type Place = { readonly at: string; readonly prefix: string };
 
-/** The custom APIs among a plugin's members; what is wrong with them is added to `problems`. */
+/** The custom APIs in a plugin's export; adds their problems to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
   const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: Place }[] = [];
@@ -70,7 +70,7 @@ function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]):
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
-  // Named as people know it, not by its place.
+  // Named by method and path rather than by position.
   return { method, path, handler, ...summaryOf(route, at, problems), ...decodeRouteSchemas(route, { at: `${method} ${path}`, method, problems }) };
 }
 
@@ -86,7 +86,7 @@ function decodeSocket(socket: unknown, { at, prefix }: Place, problems: string[]
   return { path, handler, ...summaryOf(socket, at, problems) };
 }
 
-/** As far as can be told without calling it: what it answers is decoded by whoever calls it. */
+/** Checks the type only; the caller decodes the result of each call. */
 function isRouteHandler(value: unknown): value is RouteHandler {
   return typeof value === 'function';
 }
@@ -116,7 +116,7 @@ function absolutePath({ path }: Readonly<Record<string, unknown>>, { at, prefix 
 function pathProblem(path: string): string | undefined {
   if (path === '/api' || path.startsWith('/api/')) return 'is under /api, which is the platform\'s';
   const [, apis, group = '', version = '', ...rest] = path.split('/');
-  if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and go on';
+  if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and have further segments';
   const wrongGroup = subdomainProblem(group);
   if (wrongGroup !== undefined) return `names the group ${JSON.stringify(group)}, which ${wrongGroup}`;
   if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version)) return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
@@ -124,7 +124,7 @@ function pathProblem(path: string): string | undefined {
   return odd === undefined ? undefined : `holds the segment ${JSON.stringify(odd)}: a segment is plain text or a parameter like {name}`;
 }
 
-/** One method and path twice; a parameter's name makes no difference. */
+/** Endpoints that repeat a method and path; names of parameters do not distinguish them. */
 function repeated(endpoints: Endpoints): readonly string[] {
   const seen = new Set<string>();
   return shapesOf(endpoints).filter(({ shape }) => {
@@ -134,7 +134,7 @@ function repeated(endpoints: Endpoints): readonly string[] {
   }).map(({ title }) => `${title}: is declared twice`);
 }
 
-/** How an endpoint is told from any other: what it is asked with, and its path without its parameters' names. */
+/** The identity of an endpoint: its method, and its path without the names of parameters. */
 export function shapesOf({ routes, sockets }: Endpoints): readonly { readonly title: string; readonly shape: string }[] {
   const shape = (path: string): string => path.replaceAll(/\{\w+\}/gu, '{}');
   return [

@@ -7,8 +7,8 @@ import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPlugin
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
 
 /**
- * What a plugin's module exports as `reconcilers`, decoded; `types` is what it exports as its types, as only those can be
- * reconciled. What is wrong is added to `problems`.
+ * Decodes the `reconcilers` of a plugin's export; adds their problems to `problems`. `types` are the exported types: a
+ * plugin can reconcile only these.
  */
 export function decodeReconcilers(exported: unknown, types: readonly unknown[], problems: string[]): readonly MountedReconciler[] {
   const own = new Set(types.flatMap((type) => (isMembers(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [])));
@@ -39,7 +39,7 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, place) => decodeWatch(watch, `${at}.watches[${String(place)}]`, found));
   const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
   if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency)) return undefined;
-  // Called as methods, so that a declaration made of a class finds its own members.
+  // Called as methods, so that instances of classes work.
   return { name, type, concurrency, reconcile: (request) => Reflect.apply(reconcile, declared, [request]), watches: watches.filter((watch) => watch !== undefined) };
 }
 
@@ -88,14 +88,14 @@ function listOf(value: unknown, countMax: number, at: string, problems: string[]
 }
 
 function unknownMembers(declared: Readonly<Record<string, unknown>>, known: ReadonlySet<string>, at: string): readonly string[] {
-  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: is not a known member${otherWords(member, [...known])}`);
+  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: unknown member${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= reconcilerConcurrencyMax;
 }
 
-/** As far as can be told without calling it: what it answers is decoded by whoever calls it. */
+/** Checks the type only; the caller decodes the result of each call. */
 function isReconcile(value: unknown): value is ReconcilerDeclaration['reconcile'] {
   return typeof value === 'function';
 }

@@ -7,7 +7,7 @@ export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
 
 type Findings = { readonly at: string; readonly method: RouteMethod; readonly problems: string[] };
 
-/** What a route says it is asked and answers, compiled; what does not compile is added to `problems` by its place. */
+/** Compiles the schemas of a route's requests and responses; adds those that do not compile to `problems`. */
 export function decodeRouteSchemas({ request, responses }: Readonly<Record<string, unknown>>, { at, method, problems }: Findings): RouteSchemas {
   return { ...decodeRequest(request, { at: `${at}.request`, method, problems }), ...decodeResponses(responses, { at: `${at}.responses`, method, problems }) };
 }
@@ -35,7 +35,7 @@ function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<st
   for (const [parameter, input] of Object.entries(query)) {
     const schema = compiled(input, `${at}.${parameter}`, problems);
     const type = schema?.schema['type'];
-    // It would refuse whatever is asked.
+    // Parameters are text, so such a schema would refuse every request.
     if (type !== undefined && type !== 'string' && type !== 'array') problems.push(`${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`);
     if (schema !== undefined) schemas.set(parameter, schema);
   }

@@ -7,11 +7,11 @@ import { decodeReconcilers } from './decode-reconcilers.ts';
 import type { Endpoints } from '../api/endpoints.ts';
 import type { MountedReconciler } from '../api/reconciler-mounts.ts';
 
-/** What a plugin's module says it is. Types are still as declared: `compileType` judges each. */
+/** A plugin's decoded export. Its types are still unchecked: `compileType` checks each. */
 export type Definition = DecodedEndpoints & {
   readonly types: readonly unknown[];
   readonly reconcilers: readonly MountedReconciler[];
-  /** What ends the plugin's own timers and listeners. It is foreign code: what it answers may be anything. */
+  /** Ends the plugin's own timers and listeners. It is foreign code and may return anything. */
   readonly stop: (() => unknown) | undefined;
 };
 
@@ -21,10 +21,10 @@ export type DecodedDefinition =
 
 const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcilers', 'stop']);
 
-/** A plugin's export, decoded. It is foreign code's word: even reading a member of it may throw. */
+/** Decodes a plugin's export. It comes from foreign code: even reading a member may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
   if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'] };
-  const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a plugin${otherWords(member, [...members])}`);
+  const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: unknown member${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);
@@ -35,17 +35,17 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
 function decodeStop(exported: Readonly<Record<string, unknown>>, problems: string[]): (() => unknown) | undefined {
   const { stop } = exported;
   if (stop === undefined) return undefined;
-  // Called as a method, so that a definition made of a class finds its own members.
+  // Called as a method, so that instances of classes work.
   if (typeof stop === 'function') return () => { const ended: unknown = Reflect.apply(stop, exported, []); return ended; };
   problems.push('stop: must be a function');
   return undefined;
 }
 
-/** Who owns a group, and which plural names in it are generated APIs. */
+/** The owner of a group, and the plural names of its generated APIs. */
 export type GroupOwner = { readonly plugin: string; readonly plurals: ReadonlySet<string> };
 export type EndpointDeclarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
 
-/** What keeps a plugin's own APIs from being served. `ownersOf` a group and version: the plugins with types there. */
+/** Why a plugin's own APIs cannot be served. `ownersOf` returns the plugins with types in a group and version. */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
   declarer: EndpointDeclarer,
@@ -67,12 +67,12 @@ export function endpointProblems(
   });
 }
 
-/** The group that one of the recommended groups for a plugin's own APIs is about (seed 4.3). */
+/** The group of types that belongs to a recommended group for custom APIs (seed 4.3). */
 function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
-/** Of the segments after the plural: the collection, an item, or the parts of one that the platform serves. */
+/** `rest`: the segments after the plural. Generated paths are the collection, an item, and the item's subresources. */
 function isGeneratedPath(method: string, rest: readonly string[]): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';
   if (rest.length === 1) return method !== 'POST';

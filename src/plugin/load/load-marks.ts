@@ -9,32 +9,32 @@ import { isObject } from './manifest.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** The files of a plugin by their digest, and the generation of its object as far as it is known. */
+/** The digest of a plugin's files, and the generation of its object if known. */
 export type Load = { readonly plugin: string; readonly digest: string; readonly generation: JsonValue | undefined };
 
-/** Of one plugin: which files, for which generation of its object, and the processes that began to load them and ended before. */
+/** For one plugin: the files, the generation of its object, and the processes that ended while they loaded them. */
 type Mark = { readonly digest: string; readonly generation: JsonValue; readonly boots: readonly string[] };
 
 /**
- * A file for each plugin whose module is loading. A module that loops or ends the process leaves its file behind, so the next
- * process knows. After `unfinishedLoadsMax` processes the module is not loaded until its files or its object change, so that a
- * plugin cannot keep the server from starting.
+ * A marker file for each plugin while its module loads. A module that loops or ends the process leaves its marker
+ * behind for the next process to find. After `unfinishedLoadsMax` such processes the module is not loaded until its
+ * files or its object change, so that a plugin cannot prevent the server from starting.
  */
 export class LoadMarks {
   readonly #dir: string;
-  /** This process: a load that it repeats counts once. */
+  /** This process: repeated loads within it count once. */
   readonly #boot: string;
   readonly #log: PluginLogger;
   readonly #loading = new Set<string>();
 
-  /** `dir` is this class's alone. */
+  /** `dir` must not be used by anything else. */
   constructor(dir: string, boot: string, log: PluginLogger) {
     this.#dir = dir;
     this.#boot = boot;
     this.#log = log;
   }
 
-  /** Call in the turn before the module runs. Answers why it must not run. */
+  /** Call it in the turn before the module runs. Returns the reason why it must not run. */
   begin({ plugin, digest, generation = null }: Load): Failure | undefined {
     const before = this.#read(plugin);
     const isSame = before?.digest === digest && !isOther(before.generation, generation);
@@ -45,7 +45,7 @@ export class LoadMarks {
     return undefined;
   }
 
-  /** The process outlived it, whatever became of the module. */
+  /** The process survived the load, whether or not that succeeded. */
   end(plugin: string): void {
     if (!this.#loading.delete(plugin)) return;
     try {
@@ -55,7 +55,7 @@ export class LoadMarks {
     }
   }
 
-  /** A process that stops in order is held by no module. */
+  /** An orderly exit is not caused by a loading module. */
   close(): void {
     for (const plugin of this.#loading) this.end(plugin);
   }
@@ -67,12 +67,12 @@ export class LoadMarks {
     } catch {
       return undefined;
     }
-    // A file that was cut short by the end of the machine counts as none.
+    // A file truncated by a crash of the machine is ignored.
     const decoded = decodeJson(text, { depthMax: jsonDepthMax });
     return decoded.ok ? decodeMark(decoded.value) : undefined;
   }
 
-  /** In one step. Where it cannot be written the plugin loads unmarked, as before. */
+  /** Written atomically. If the write fails, the plugin loads without a marker. */
   #write(plugin: string, mark: Mark): void {
     try {
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
@@ -90,7 +90,7 @@ export class LoadMarks {
   }
 }
 
-/** Not while one of them is unknown: before the read models are there no object is. */
+/** False while one of them is unknown: objects are not known before the read models are. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }

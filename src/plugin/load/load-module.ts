@@ -8,7 +8,7 @@ import type { PluginContext } from '../api/plugin.ts';
 import { thrownPlace, withoutFolder } from '../lifecycle/thrown-place.ts';
 
 export type LoadedModule =
-  /** What the module's default export is, or answers when it is a function; still anything. */
+  /** The module's default export, or its result if it is a function; not validated yet. */
   | { readonly ok: true; readonly exported: unknown }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
@@ -17,14 +17,15 @@ export type ModuleRequest = {
   /** The plugin's folder. */
   readonly folder: string;
   readonly context: PluginContext;
-  /** Of the plugin's files, and of each try after one that failed: the runtime remembers a module by its address, failed ones too. */
+  /** The version of the plugin's files, and of each retry: the runtime caches modules by URL, failed ones too. */
   readonly version: string | undefined;
 };
 
 /**
- * Imports a plugin's module. Whatever it does but block the thread (throw, reject, never settle) is an answer here.
- * The same version is the same module: its top level runs once, and a default export that is a function at every start. Node
- * cannot unload modules: each version that was loaded stays in memory until the process ends.
+ * Imports a plugin's module. Every outcome except a blocked thread (an exception, a rejection, a promise that never
+ * settles) becomes a result. The same version is the same module: its top level runs once, and a default export that is
+ * a function runs at every start. Node cannot unload modules, so each loaded version stays in memory until the process
+ * ends.
  */
 export async function loadModule({ path, folder, context, version }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
   const url = pathToFileURL(path);
@@ -49,7 +50,7 @@ export async function loadModule({ path, folder, context, version }: ModuleReque
 
 type Outcome = { readonly kind: 'loaded'; readonly exported: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' };
 
-/** Imports the module at that address; its default export, or what that answers when it is a function. Throws what they throw. */
+/** Imports the module at this URL; returns its default export, or the result of calling it. Throws their errors. */
 export async function runModule(href: string, context: PluginContext): Promise<unknown> {
   const module = await import(href) as { readonly default?: unknown };
   const exported = module.default;
@@ -58,7 +59,7 @@ export async function runModule(href: string, context: PluginContext): Promise<u
   return define(context);
 }
 
-/** What was thrown may be anything, even something that throws when it is looked at. */
+/** A plugin may throw anything, even a value that throws when it is read. */
 export function describe(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -70,9 +71,9 @@ export function describe(error: unknown): string {
 let isDoorOpen = false;
 
 /**
- * Makes `ledgerplane/plugin` resolve outside the platform's own package. Node 22.15 and later run the hooks in this thread.
- * Earlier ones start a thread for them, hold this one until it runs, and take a hop for each import: they are set up once,
- * and only when there is such a plugin.
+ * Makes `ledgerplane/plugin` resolve outside the platform's own package. Node 22.15 and later run the hooks in this
+ * thread. Earlier versions start a thread for them, block this one until it runs, and pay a round trip for each import:
+ * so the hooks are installed once, and only when a plugin needs them.
  */
 export function openDoor(): void {
   if (isDoorOpen) return;

@@ -14,18 +14,20 @@ import type { Failure } from '../lifecycle/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from '../objects/shipped-objects.ts';
 
-/** A plugin read, run and checked; nothing of it is registered yet. */
+/** A plugin that was read, run and checked, but not registered. */
 export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;
   readonly objects: readonly ShippedObject[];
-  /** Of its package.json, where there is one that says. */
+  /** The version in its package.json, if any. */
   readonly packageVersion?: string | undefined;
 };
 
 export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
-/** Where the files come from: an upload is tried in a process of its own first, what is kept is marked while it loads. */
+/**
+ * The origin of the files: an upload is first tried in a separate process; installed files are marked while they load.
+ */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
   | { readonly kind: 'kept'; readonly digest: string; readonly source: DeclarationSource; readonly generation: JsonValue | undefined };
@@ -42,17 +44,17 @@ export type LoadDependencies = {
   readonly domain: string;
   readonly platformVersion: string;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** Told of every plugin before its module is run. */
+  /** Every plugin is added here before its module runs. */
   readonly suspects: Suspects;
   readonly loadMarks: LoadMarks;
 };
 
-/** Everything that can be wrong with a plugin by itself, found before anything of it takes effect. It never throws. */
+/** Loads a plugin and finds all problems that it has by itself, before it takes any effect. Never throws. */
 export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
   try {
     return await load(request, dependencies);
   } catch (error) {
-    // Exports are foreign objects: a getter or a proxy may throw wherever one is looked at.
+    // Exports are foreign objects: a getter or a proxy may throw on any access.
     return failed('DefinitionRefused', describe(error));
   }
 }
@@ -83,12 +85,12 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
   return origin.kind === 'kept' ? { version, source: origin.source, code: origin.digest } : { version, source: 'package' };
 }
 
-/** What an upload is tried as is declared by nobody yet: its objects are judged by it, and none is written. */
+/** The declaration of an uploaded type is not recorded yet: its objects are checked against it, and none is written. */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }
 
-/** Runs the module, unless it is known to end or to hold the process. */
+/** Runs the module, unless it is known to end or block the process. */
 async function loadMain(path: string, request: LoadRequest, dependencies: LoadDependencies): Promise<LoadedModule> {
   const { folder, manifest: { name }, version, origin } = request;
   const { domain, clock, loggerOf, suspects, loadMarks } = dependencies;

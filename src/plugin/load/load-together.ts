@@ -6,7 +6,10 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 export type LoadTogetherOptions = { readonly step: PluginStep; readonly registry: TypeRegistry; readonly clock: Clock; readonly signal: AbortSignal };
 
-/** Begins the loads of all, and registers those that are soon loaded in the order given. The others go on, for a step of each to take. */
+/**
+ * Starts all loads, and registers the plugins that load in time, in the given order. Slower loads continue, and each
+ * plugin's own step takes the result.
+ */
 export async function loadTogether(plugins: readonly HostedPlugin[], { step, registry, clock, signal }: LoadTogetherOptions): Promise<void> {
   const loads = plugins.map(async (plugin) => step.loads.begin(plugin)?.done);
   await within(Promise.all(loads), { clock, ms: loadTogetherMs, signal });

@@ -8,29 +8,29 @@ import { trialProcessMs } from '../../limits/plugins.ts';
 import { openDoor, runModule } from './load-module.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** The module to run, by its address, and what its default export is called with. */
+/** The URL of the module, and the arguments of its default export. */
 export type TrialStart = { readonly trialOf: string; readonly name: string; readonly domain: string };
 
 export const trialUrl: string = import.meta.url;
 
-/** What the module prints and logs here it prints again when the server loads it. */
+/** Discards the module's output: it is printed when the server loads the module. */
 const unheard: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const watchdog = 'trial watchdog';
 
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
-  // Keeps the process alive while the module waits for something: never to settle is then past the time limit.
+  // Keeps the process alive while the module waits: a promise that never settles must run into the time limit.
   process.on('message', () => undefined);
   process.on('disconnect', () => { process.exit(); });
   await once(new Worker(new URL(trialUrl), { workerData: watchdog }), 'online');
   openDoor();
   await runModule(trialOf, { name, domain, log: unheard }).catch(() => undefined);
-  // What the module left in the queues of this turn runs before the trial ends well.
+  // Work that the module queued in this turn runs before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
 }
 
-/** In a thread of its own, as the module may hold the other one: a trial does not outlive a server that was killed. */
+/** Runs in a thread, since the module may block the main one: the trial must not outlive a killed server. */
 function watch(): void {
   parentPort?.on('message', () => undefined);
   systemClock.after(trialProcessMs, () => { process.kill(process.pid, 'SIGKILL'); });

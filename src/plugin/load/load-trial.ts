@@ -9,15 +9,16 @@ import type { Failure } from '../lifecycle/plugin-status.ts';
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
 
 /**
- * Runs a module in a process of its own before the server runs it. A thread would not do: when its heap is exhausted, V8
- * may end the whole process. Finds only what the server could not survive: a loop without end, an exit, a heap without
- * bound. Everything else, a module that throws among it, is found by loading it, and answers `undefined` here.
+ * Runs a module in a separate process before the server runs it. A thread is not enough: V8 may end the whole process
+ * when a thread exhausts its heap. Detects only failures that would end the server: an infinite loop, an exit, an
+ * unbounded heap. All other failures, exceptions included, appear when the server loads the module; for these the
+ * result is `undefined`.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
   const child = fork(fileURLToPath(trialUrl), [JSON.stringify(start)], {
     execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Options for the server, a port for its debugger among them, are not meant for the trial.
+    // The server's options (a debugger port, for example) must not apply to the trial.
     env: { ...process.env, NODE_OPTIONS: '' },
   });
   const failure = await new Promise<Failure | undefined>((resolve) => {
@@ -27,7 +28,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
       resolve(found);
     };
     child.once('message', () => { end(undefined); });
-    // A kill that fails is an error, too.
+    // A failed kill also emits an error.
     child.on('error', (error) => { end(untried(error)); });
     child.once('exit', (code, signal) => { end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`)); });
   });
@@ -40,7 +41,7 @@ const late: Failure = {
   message: `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits for an event that does not occur`,
 };
 
-/** V8 aborts a process whose heap is exhausted. */
+/** V8 aborts a process with an exhausted heap. */
 const aborts: Failure = {
   reason: 'ModuleFailed',
   message: `its module aborts the process while it loads: it may need more than ${String(trialHeapMebibytesMax)} MiB of memory`,

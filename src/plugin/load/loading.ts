@@ -1,9 +1,9 @@
 import type { PluginLoad } from './load-plugin.ts';
 import type { Manifest } from './manifest.ts';
 
-/** A module that runs, and what came of it until a step of its plugin takes that. */
+/** A module load and its result, until a step takes it. */
 export type Loading = {
-  /** Of the files it is loaded from. */
+  /** The digest of the loaded files. */
   readonly digest: string;
   readonly bundled: boolean;
   readonly manifest: Manifest;

@@ -9,28 +9,28 @@ import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { pluginSchema, pluginTypeName } from '../objects/plugin-type.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
 
-/** A plugin's `plugin.yaml`, checked. */
+/** A plugin's validated `plugin.yaml`. */
 export type Manifest = {
   readonly name: string;
-  /** Absent: it does not say. */
+  /** Undefined when not given. */
   readonly version: string | undefined;
-  /** The ES module, as written; absent for a plugin of YAML files only. */
+  /** The path of the ES module, as written; undefined for a plugin of YAML files only. */
   readonly main: string | undefined;
-  /** The range of platform versions it works with. */
+  /** The range of platform versions that it works with. */
   readonly requires: string | undefined;
   /** Name → range of versions. */
   readonly dependencies: ReadonlyMap<string, string>;
   readonly enabled: boolean;
-  /** The `Plugin` object it declares. */
+  /** The `Plugin` object that it declares. */
   readonly object: JsonObject;
 };
 
-/** Whose the platform's own types and roles are: a plugin of that name would have all that is theirs. */
+/** The owner name of the platform's types and roles: a plugin of this name would own them. */
 const platformName = 'platform';
 
 export type DecodedManifest =
   | { readonly ok: true; readonly manifest: Manifest }
-  /** `name`: where the text was good enough to say whose it is. */
+  /** `name`: set if the text is valid enough to determine it. */
   | { readonly ok: false; readonly name: string | undefined; readonly problems: readonly string[] };
 
 export function decodeManifest(text: string, domain: string): DecodedManifest {
@@ -55,10 +55,12 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
   return { ok: true, manifest };
 }
 
-/** Why this platform cannot run it; undefined when it can. A pre-release of the platform counts as its release. */
+/**
+ * Why this platform version cannot run it; undefined when it can. A pre-release of the platform counts as its release.
+ */
 export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
   if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true })) return undefined;
-  return `it requires platform ${requires}, this is ${platformVersion}`;
+  return `it requires platform ${requires}; this is ${platformVersion}`;
 }
 
 export function isVersionInRange(version: string | undefined, range: string): boolean {
@@ -89,7 +91,7 @@ function identityProblems(document: JsonObject, domain: string): readonly string
   return problems;
 }
 
-/** What each member of spec must be where it is there; members not named here are nobody's business. */
+/** The rule for each member of spec that is present. Other members are allowed. */
 const specRules: readonly (readonly [string, (value: JsonValue) => boolean, string])[] = [
   ['version', (value) => typeof value === 'string' && semver.valid(value) !== null, 'must be a semantic version like "1.2.0" (in quotes where YAML would read a number)'],
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
@@ -104,7 +106,7 @@ function specProblems(document: JsonObject): readonly string[] {
   const { spec } = document;
   if (!isObject(spec)) {
     const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
-    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; is ${JSON.stringify(near)} meant to be it?`}`];
+    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`];
   }
   const broken = specRules.filter(([member, holds]) => {
     const value = spec[member];
@@ -116,7 +118,7 @@ function specProblems(document: JsonObject): readonly string[] {
 
 const schema = compileSchema(pluginSchema);
 
-/** What the object's type says, beyond the members that were told of. */
+/** Violations of the object's schema, except for members already reported. */
 function objectProblems(document: JsonObject, told: ReadonlySet<string>): readonly string[] {
   const violations = schema.ok ? schema.violations(document) : [];
   return violations.filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))

@@ -12,8 +12,8 @@ export type PluginLoadsDependencies = LoadDependencies & IncarnationDependencies
 };
 
 /**
- * The loads of plugins. A load goes on while its plugin's step looks at something else, so a module that takes its time, or
- * never settles, delays no change of what is wanted of its plugin.
+ * The loads of plugins' modules. A load continues while its plugin's step does something else, so a slow module does
+ * not delay changes of the desired state.
  */
 export class PluginLoads {
   readonly #dependencies: PluginLoadsDependencies;
@@ -22,7 +22,7 @@ export class PluginLoads {
     this.#dependencies = dependencies;
   }
 
-  /** Runs its module, unless these very files are being loaded already; nothing is registered yet. */
+  /** Runs the module, unless these very files are loading already. Registers nothing. */
   begin(plugin: HostedPlugin): Loading | undefined {
     const { files, manifest, failedLoads, loading: before } = plugin;
     if (files === undefined || manifest === undefined) return undefined;
@@ -37,13 +37,13 @@ export class PluginLoads {
     plugin.loading = loading;
     void done.then(() => {
       loading.isDone = true;
-      // Its step looks at something else at the moment, or at nothing: it is to see what came of this.
+      // No step waits for this load: enqueue one to take the result.
       if (plugin.loading === loading && plugin.wake === undefined) this.#dependencies.enqueue(plugin);
     });
     return loading;
   }
 
-  /** Waits for its module. Woken before that, it answers nothing, and the plugin has no incarnation either. */
+  /** Waits for the module. If woken before, it returns nothing, and the plugin has no incarnation. */
   async take(plugin: HostedPlugin): Promise<Failure | undefined> {
     const loading = this.begin(plugin);
     if (loading === undefined) return undefined;
@@ -58,7 +58,9 @@ export class PluginLoads {
     return undefined;
   }
 
-  /** The plugin is not to run: what its module holds ends. One that is switched off may be back before its module is there. */
+  /**
+   * Ends the module of a plugin that should not run. A disabled plugin may be enabled again before its load completes.
+   */
   drop(plugin: HostedPlugin, isOff: boolean): void {
     if (!isOff || plugin.loading?.isDone === true) this.#end(plugin);
   }

@@ -7,19 +7,20 @@ import vm from 'node:vm';
 import { syntaxCheckedFilesMax } from '../lifecycle/life-limits.ts';
 
 /**
- * Run as a program of its own, with `--experimental-vm-modules`: parses a plugin's main module and what that imports of its own
- * folder, without running any of it, and ends by the first error with the words it was given. Of an error that ends it the
- * runtime prints the place, which is nowhere in the error that an import throws. (Without that flag the class is not there.)
+ * Runs in a separate process with `--experimental-vm-modules`: parses a plugin's main module and its imports within the
+ * plugin's folder, without running them, and exits at the first syntax error with the expected message. For an error
+ * that ends the process, the runtime prints the location, which an error of `import` lacks. (Without the flag the class
+ * does not exist.)
  */
 export const syntaxCheckPath: string = fileURLToPath(import.meta.url);
 
-/** With the name of the file as `identifier`, which is what is printed. */
+/** `identifier` is the file name that the runtime prints. */
 function parsed(folder: string, file: string, wanted: string): vm.SourceTextModule | undefined {
   try {
     return new vm.SourceTextModule(readFileSync(join(folder, file), 'utf8'), { identifier: file });
   } catch (error) {
     if (error instanceof SyntaxError && error.message === wanted) throw error;
-    // Another one's business, or no module at all.
+    // A file that is not a module, or has another error.
     return undefined;
   }
 }

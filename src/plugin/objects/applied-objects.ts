@@ -17,21 +17,21 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
-  /** Names of a type's objects in order, whether or not the type is registered. */
+  /** Names of a type's objects, in order. The type need not be registered. */
   readonly namesOf: (type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }) => readonly string[];
 };
 
-/** By object: pointers of what both people and the plugin changed, or why it is still there. */
+/** By object: pointers of values that both users and the plugin changed, or the reason why it was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied = { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
 
 const subject: Subject = { kind: 'platform', part: 'plugins' };
 
 /**
- * The objects in plugins' YAML files. What a plugin made of them is remembered in its object's status, before it is made: a
- * later version removes what it declares no more, an uninstall all of it. Never removed is what was there before the plugin
- * shipped it. What people changed since it was applied is left when a later version drops it, as a merge leaves what they
- * changed, and is told (`ChangesKept`); an uninstall, which somebody asked for, removes it as well.
+ * Applies the objects in plugins' YAML files. The plugin's status lists the objects before they are created, so that a
+ * later version removes those it no longer declares, and an uninstall removes all. An object that existed before the
+ * plugin shipped it is never removed. An object that users have changed stays when a later version drops it, and the
+ * condition `ChangesKept` reports it; an uninstall, which is an explicit request, removes it as well.
  */
 export class AppliedObjects {
   readonly #dependencies: AppliedObjectsDependencies;
@@ -51,7 +51,7 @@ export class AppliedObjects {
     if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('could not record the objects it applies', true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
-      // An uninstall begun meanwhile, here or by whoever leads now, would not look for what is made after it.
+      // An uninstall that began meanwhile, on this node or another one, would miss objects created after it.
       if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject({
@@ -67,8 +67,9 @@ export class AppliedObjects {
   }
 
   /**
-   * Removes all it declared, and with `deleteData` all objects of its types. What could not be removed, and why. It stops where
-   * `isOver`: another node that led may have ended it, and the plugin be there anew with objects of its own.
+   * Removes all objects that the plugin declared, and with `deleteData` all objects of its types. Returns a problem for
+   * each object that could not be removed. Stops when `isOver`: another leader may have completed the uninstall, and a
+   * new plugin of this name may have objects already.
    */
   async erase(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
     const memory = this.#dependencies.objects.memory(plugin);
@@ -86,21 +87,21 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** A memory of nothing is not written. */
+  /** An empty memory is not written. */
   async #remember(plugin: string, next: PluginMemory & { readonly applied: readonly ObjectRef[] }, before: PluginMemory): Promise<boolean> {
     const applied = next.applied.length === 0 && before.applied === undefined ? undefined : next.applied;
     if (applied === undefined && next.types.length === 0) return true;
     return this.#dependencies.objects.remember(plugin, { applied, types: next.types });
   }
 
-  /** What a version of the platform applied that recorded none of it counts by its annotation alone. */
+  /** Objects from a platform version that kept no such list are recognized by their annotation alone. */
   #isOurs(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(must(this.#served(shipped), 'refused objects without a type'), shipped.name, this.#dependencies);
     if (state === 'absent') return true;
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
-  /** Those that are left. */
+  /** Removes obsolete objects; returns the remaining ones. */
   async #drop(plugin: string, obsolete: readonly ObjectRef[], { memory, kept }: { readonly memory: PluginMemory; readonly kept: Map<string, readonly string[]> }): Promise<readonly ObjectRef[]> {
     const left: ObjectRef[] = [];
     for (const ref of obsolete) {
@@ -109,7 +110,7 @@ export class AppliedObjects {
       const problem = type === undefined || state !== 'ours' ? undefined : await this.#remove(type, ref.name, plugin);
       if (state !== 'changed' && problem === undefined) continue;
       left.push(ref);
-      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'no longer declared; kept because users have changed it' : `no longer declared, but not removed: ${String(problem)}`]);
+      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'no longer declared; kept because users have changed it' : `no longer declared, but could not be removed: ${String(problem)}`]);
     }
     return left;
   }
@@ -118,7 +119,7 @@ export class AppliedObjects {
     return this.#dependencies.registry.all().find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
   }
 
-  /** A type that is not served any more stands in by its name alone. */
+  /** The type; for one that is no longer served, a substitute with its names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry.all().find(({ type }) => type.group === group && type.kind === kind)?.type;
@@ -127,7 +128,7 @@ export class AppliedObjects {
     return names === undefined ? undefined : this.#ownType(names, plugin);
   }
 
-  /** undefined: it is another's now. */
+  /** A type known by name only; undefined when another plugin owns it now. */
   #ownType(names: TypeNames, plugin: string): ResourceType | undefined {
     const { registry, domain } = this.#dependencies;
     const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
@@ -150,8 +151,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Deletes it; of a type that is not registered also takes it away: nobody serves such an object, so neither the collector nor
-   * whoever put a finalizer on it could see to it any more. One of its name that came after it stays. Answers what was in the way.
+   * Deletes the object. For a type that is not registered it also removes the finalizers: no collector or reconciler
+   * can process such an object any more. A newer object of the same name stays. Returns the reason of a failure.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
     const stored = this.#dependencies.reader.get(type.key, name);

@@ -23,41 +23,41 @@ export type ApplyDependencies = {
 };
 
 export type Applied =
-  /** `kept`: pointers of what both the plugin and people changed. `isNew`: it was not there. */
+  /** `kept`: pointers of values that both the plugin and users changed. `isNew`: the object was created. */
   | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
-  /** `rejection`: where the write door refused it. */
+  /** `rejection`: present when the write was refused. */
   | { readonly ok: false; readonly detail: string; readonly rejection?: Rejection };
 
 export type Application = {
   readonly type: ResourceType;
   readonly name: string;
-  /** As shipped. */
+  /** The object as shipped. */
   readonly object: JsonObject;
-  /** Who answers for it: what it grants they must hold. */
+  /** The author of the write: it must hold all rights that the object grants. */
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
-  /** The request it is applied for, where there is one; else the cause is made of the subject. */
+  /** The cause of the request; by default it names the subject. */
   readonly cause?: Cause;
   /**
-   * It must not be there yet: who loses a race to make it is refused, and nothing is merged into the winner's. Or it must be
-   * this very one, and not be going away.
+   * 'absent': the object must not exist; the loser of a race is refused, and nothing is merged into the winner's
+   * object. `uid`: this very object must exist and not be marked for deletion.
    */
   readonly expects?: 'absent' | { readonly uid: string };
-  /** The member of `spec` that whoever asks decides: what people made of it since does not stand. */
+  /** The member of `spec` that the caller sets, even if users changed it. */
   readonly decides?: string;
-  /** Everything is checked, and nothing written. */
+  /** Checks everything and writes nothing. */
   readonly dryRun?: boolean;
-  /** It comes with the files of a plugin that is installed. */
+  /** The object is one of an installed plugin's files. */
   readonly isShipped?: true;
 };
 
-/** The annotation that remembers what was last applied of an object: the base of the next merge. */
+/** The annotation with the last applied state of an object: the base of the next merge. */
 export function lastAppliedKey(domain: string): string {
   return `plugin.${domain}/last-applied`;
 }
 
-/** Creates the object, or merges what is shipped into it three-way. Nothing is written when nothing is to change. */
+/** Creates the object, or merges the shipped one into it (three-way). Writes nothing when nothing changes. */
 export async function applyObject(application: Application, dependencies: ApplyDependencies): Promise<Applied> {
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -72,7 +72,7 @@ export async function applyObject(application: Application, dependencies: ApplyD
     if (waitMs === undefined) break;
     await delay(dependencies.clock, waitMs);
   }
-  return rejection === undefined ? { ok: false, detail: 'it kept changing' } : { ok: false, detail: rejectionText(rejection), rejection };
+  return rejection === undefined ? { ok: false, detail: 'it changes too often: concurrent writes' } : { ok: false, detail: rejectionText(rejection), rejection };
 }
 
 function unexpectedly({ type, name, expects }: Application, { command }: NextStep, { reader }: ApplyDependencies): Rejection | undefined {
@@ -84,7 +84,7 @@ function unexpectedly({ type, name, expects }: Application, { command }: NextSte
   return metadata['deletionTimestamp'] === undefined ? undefined : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
 }
 
-/** Whose an object is, as far as what was last applied of it tells: `changed` by people since. */
+/** The origin of an object, by its last applied state. `changed`: users have changed it since. */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
 export function appliedState(type: ResourceType, name: string, { reader, domain }: Pick<ApplyDependencies, 'reader' | 'domain'>): AppliedState {
@@ -94,7 +94,7 @@ export function appliedState(type: ResourceType, name: string, { reader, domain 
   const current = parseObject(stored.bytes);
   const base = baseOf(objectAt(current, 'metadata'), key);
   if (base === undefined) return 'foreign';
-  // Finalizers are reconcilers' as often as people's: they say nothing about who wants the object.
+  // Finalizers belong to reconcilers as often as to users, so they do not count as a change.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base)) ? 'ours' : 'changed';
 }
 
@@ -114,7 +114,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   if (stored === undefined) return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(stored.bytes);
   const metadata = objectAt(current, 'metadata');
-  // What is going away is left to go; the next start makes it anew.
+  // An object under deletion is not changed; the next start creates it again.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
   const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
@@ -128,7 +128,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   return { command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} }, kept };
 }
 
-/** What a plugin and people may both change. Status is what is observed: no file has a say in it after the create. */
+/** The members that plugins and users may both change. Status is observed state: files set it only at creation. */
 function mergeableOf(object: JsonObject, key: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
   const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
@@ -147,7 +147,7 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
 }
 
-/** As if that member had been applied as it is now: then what is shipped of it stands. */
+/** Sets the member in the base to its present value, so that the merge takes the shipped value. */
 function decidedBase(base: JsonValue | undefined, current: JsonObject, member: string | undefined): JsonValue | undefined {
   const value = member === undefined ? undefined : objectAt(current, 'spec')[member];
   if (member === undefined || value === undefined) return base;
@@ -155,10 +155,10 @@ function decidedBase(base: JsonValue | undefined, current: JsonObject, member: s
   return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
 }
 
-/** undefined: never applied, so whatever is there is people's. */
+/** Undefined: never applied, so the present object belongs to users. */
 function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   const memory = objectAt(metadata, 'annotations')[key];
-  // Somebody may have written over it: then nothing is known of what was applied.
+  // Users may have overwritten the annotation: then the base is unknown.
   const decoded = typeof memory === 'string' ? decodeJson(Buffer.from(memory), { depthMax: jsonDepthMax }) : undefined;
   return decoded?.ok === true ? decoded.value : undefined;
 }
@@ -174,7 +174,7 @@ async function write(applied: Application, command: Command, dependencies: Apply
   });
 }
 
-/** Another node may be applying the same; a full log may drain. Anything else will not change by waiting. */
+/** Another node may be applying the same object, or the log may be overloaded. Other rejections are permanent. */
 function waitBeforeRetryMs(rejection: Rejection): number | undefined {
   switch (rejection.reason) {
     case 'already-exists':
@@ -197,7 +197,7 @@ export function rejectionText(rejection: Rejection): string {
 
 export function parseObject(bytes: Uint8Array): JsonObject {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
-  if (!decoded.ok || !isObject(decoded.value)) throw new Error('invariant broken: a stored object is a JSON object');
+  if (!decoded.ok || !isObject(decoded.value)) throw new Error('invariant violated: a stored object is a JSON object');
   return decoded.value;
 }
 

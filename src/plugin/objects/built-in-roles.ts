@@ -9,16 +9,16 @@ import type { PluginLogger } from '../api/plugin.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 
 export type BuiltInRoles = ApplyDependencies & {
-  /** Where their files lie: `roles` of the package. */
+  /** The package's folder `roles`. */
   readonly folder: string;
-  /** The type of roles. */
+  /** The type Role. */
   readonly type: ResourceType;
   readonly log: PluginLogger;
 };
 
 /**
- * The platform's own roles (decision 6.9), at every start: one that was deleted is there again, and what people changed stays
- * theirs, as with what a plugin ships. One that cannot be written is told and keeps no server from starting.
+ * Applies the platform's own roles (decision 6.9) at every start: a deleted one is created again, and changes by users
+ * stay, as for objects that a plugin ships. A role that cannot be written is logged and does not stop the start.
  */
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {
@@ -30,7 +30,7 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
 
 type RoleFile = { readonly name: string; readonly object: JsonObject };
 
-/** They are part of the program: one that cannot be read is a damaged package, and nothing to go on with. */
+/** The files are part of the program: an unreadable one means a damaged package, so the start fails. */
 async function readRoles(folder: string, type: ResourceType, domain: string): Promise<readonly RoleFile[]> {
   const files = (await readdir(folder)).filter((file) => extname(file) === '.yaml').sort();
   const read = await Promise.all(files.map(async (file) => {

@@ -13,14 +13,14 @@ import type { PluginLogger } from '../api/plugin.ts';
 
 const subject: Subject = { kind: 'platform', part: 'plugins' };
 
-/** On every `Plugin` object the host makes: its deletion is an uninstall, and waits for it. */
+/** Set on every `Plugin` object that the host creates: deleting the object uninstalls the plugin, and waits for it. */
 export function uninstallFinalizer(domain: string): string {
   return `plugin.${domain}/uninstall`;
 }
 
-/** What a `Plugin` object wants, read at once. */
+/** The desired state in a `Plugin` object. */
 export type PluginWish = {
-  /** Of the object: another one is another plugin's, whatever its name. */
+  /** The object's uid: another uid is another plugin, even with the same name. */
   readonly uid: JsonValue | undefined;
   readonly generation: JsonValue | undefined;
   readonly enabled: boolean;
@@ -29,10 +29,10 @@ export type PluginWish = {
   readonly package: PackageRef | undefined;
 };
 
-/** For whom it is done, where that is not the platform. */
+/** The author of the write, unless it is the platform. */
 export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
 
-/** The `Plugin` objects: what people want of each plugin, and where the host tells how it is. */
+/** The `Plugin` objects: the desired state of each plugin, and the status that the host reports. */
 export class PluginObjects {
   readonly #type: ResourceType;
   readonly #dependencies: ApplyDependencies;
@@ -48,7 +48,10 @@ export class PluginObjects {
     return this.#type.key;
   }
 
-  /** Makes the object as the manifest says, people's changes kept. Without a manifest only its existence is seen to. */
+  /**
+   * Creates or updates the object from the manifest; users' changes stay. Without a manifest it only ensures that the
+   * object exists.
+   */
   async ensure(name: string, manifest: Manifest | undefined, ref: PackageRef | undefined, by: EnsuredBy = {}): Promise<Applied> {
     if (manifest === undefined && this.#object(name) !== undefined) return { ok: true, kept: [], isNew: false };
     const declared: JsonObject = manifest?.object ?? { apiVersion: this.#type.apiVersion, kind: this.#type.kind, metadata: { name }, spec: {} };
@@ -56,7 +59,7 @@ export class PluginObjects {
     return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by }, this.#dependencies);
   }
 
-  /** undefined: there is no such object. */
+  /** Undefined: no such object. */
   wish(name: string): PluginWish | undefined {
     const object = this.#object(name);
     if (object === undefined) return undefined;
@@ -76,7 +79,7 @@ export class PluginObjects {
     return memoryOf(this.#object(name));
   }
 
-  /** Before anything of it is made: what is not remembered would never be removed. */
+  /** Call it before the objects are created: unrecorded ones would never be removed. */
   async remember(name: string, memory: PluginMemory): Promise<boolean> {
     const object = this.#object(name);
     const next = memoryStatus(memory);
@@ -84,7 +87,10 @@ export class PluginObjects {
     return this.#isDone(name, await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }));
   }
 
-  /** A report that says nothing new writes nothing, and one about an object that is gone says nothing of the next of its name. */
+  /**
+   * Writes nothing if the status is unchanged, or if the object was deleted (a new object of that name is another
+   * plugin).
+   */
   async report(name: string, uid: JsonValue | undefined, report: PluginReport): Promise<void> {
     const before = this.#object(name);
     if (before === undefined || objectIn(before, 'metadata')['uid'] !== uid) return;
@@ -94,7 +100,7 @@ export class PluginObjects {
     if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }
 
-  /** The last step of the uninstall of this very object: with its last finalizer gone it is removed. Finalizers of others stay. */
+  /** The last step of this object's uninstall: removes the finalizer, and with it the object. Other finalizers stay. */
   async letGo(name: string, uid: JsonValue | undefined): Promise<boolean> {
     const ours = uninstallFinalizer(this.#dependencies.domain);
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -103,20 +109,20 @@ export class PluginObjects {
       if (metadata['uid'] !== uid || !isArray(finalizers) || !finalizers.includes(ours)) return true;
       const { resourceVersion } = metadata;
       const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, { part: 'main', uid });
-      // Somebody else wrote meanwhile: theirs is read, and kept.
+      // Another writer was faster: read its version and keep its changes.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
     }
     return false;
   }
 
-  /** Of the object that was read, and no other. */
+  /** Writes to the object with this uid only. */
   async #write(name: string, document: JsonObject, { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined }): Promise<WriteOutcome> {
     const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: typeof uid === 'string' ? { uid } : {} };
     const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
     return this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
   }
 
-  /** One that has gone meanwhile needs none of this any more. */
+  /** An object that was deleted meanwhile needs no write. */
   #isDone(name: string, outcome: WriteOutcome): boolean {
     if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
     this.#log.error('could not write a Plugin object', { plugin: name, detail: rejectionText(outcome.rejection) });

@@ -4,7 +4,7 @@ import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { lifeStates, type LifeState } from '../lifecycle/life.ts';
 import type { TypeDeclaration, TypeName } from '../api/plugin.ts';
 
-/** Where a plugin is (decision 9.2). Its types and routes are served only while it is started. */
+/** The phase of a plugin (decision 9.2). Its types and routes are served only while it is started. */
 export type PluginPhase = LifeState;
 
 export function pluginTypeName(domain: string): TypeName {
@@ -16,7 +16,7 @@ export function pluginKeyOf(domain: string): TypeKey {
   return typeKeyOf(group, plural);
 }
 
-/** The platform's type of plugins: spec from `plugin.yaml`, `enabled` as people set it, status as the host sees it. */
+/** The platform's type Plugin: spec from `plugin.yaml`, `enabled` set by users, status written by the host. */
 export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   return {
     ...pluginTypeName(domain),
@@ -36,7 +36,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   };
 }
 
-/** The status is the host's word, and what an uninstall goes by: what anybody else sends of it is ignored. */
+/** Only the host writes the status, which an uninstall relies on; other writers' values are ignored. */
 export const pluginStrategy: Strategy = {
   complete: ({ before, after, subject }) => {
     const { status: sent, ...object } = after;
@@ -45,7 +45,7 @@ export const pluginStrategy: Strategy = {
   },
 };
 
-/** Members nobody reads here are kept: a manifest may say more than this version knows. */
+/** Unknown members are kept: a manifest may contain more than this version reads. */
 const specSchema = {
   type: 'object',
   properties: {

@@ -21,7 +21,7 @@ export type ShippedObjects =
 
 type Reader = { readonly plugin: string; readonly domain: string };
 
-/** All objects of a plugin's files. One bad document refuses them all, so that no plugin is half applied. */
+/** All objects in a plugin's files. One invalid document refuses all, so that a plugin is never applied in part. */
 export function decodeShippedObjects(files: readonly { readonly path: string; readonly file: FileText }[], reader: Reader): ShippedObjects {
   const problems: string[] = [];
   const objects = new Map<string, ShippedObject>();
@@ -43,11 +43,11 @@ export function decodeShippedObjects(files: readonly { readonly path: string; re
       objects.set(key, decoded);
     }
   }
-  if (objects.size > pluginObjectsMax) problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this one ${String(objects.size)}`);
+  if (objects.size > pluginObjectsMax) problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this plugin ${String(objects.size)}`);
   return problems.length === 0 ? { ok: true, objects: [...objects.values()] } : { ok: false, problems };
 }
 
-/** What holds secrets is not shipped: a file is no place for a password, nor is the memory of what was applied. */
+/** Types with secrets cannot be shipped: neither a file nor the last-applied annotation is a place for a password. */
 const unshippableKinds = new Set(['User', 'PersonalAccessToken', 'Session']);
 
 function decodeDocument(document: JsonValue, file: string, { plugin, domain }: Reader): ShippedObject | string {
@@ -56,7 +56,7 @@ function decodeDocument(document: JsonValue, file: string, { plugin, domain }: R
   if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion must be a string';
   if (typeof kind !== 'string' || kind === '') return 'kind must be a string';
   const name = isObject(metadata) ? metadata['name'] : undefined;
-  if (typeof name !== 'string') return `${kind} without metadata.name (generateName would make another object at each start)`;
+  if (typeof name !== 'string') return `${kind} must have metadata.name (generateName would create another object at each start)`;
   const problem = namingProblem(document, name, { plugin, domain }) ?? (!apiVersion.includes('/') && unshippableKinds.has(kind) ? 'a plugin cannot ship objects that hold secrets' : undefined);
   return problem === undefined ? { file, apiVersion, kind, name, object: document } : `${kind} ${JSON.stringify(name)}: ${problem}`;
 }

@@ -8,13 +8,14 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 export type ShippedProblemsDependencies = ApplyDependencies & { readonly registry: Pick<TypeRegistry, 'all'> };
 
-/** Past it the rest is not looked for: who mends these sends the package again. */
+/** The most problems that one refusal lists. */
 const toldMax = 16;
 
 /**
- * What keeps a plugin's objects from being applied, found before anything of it is: by the types of this very version, and by
- * those of the platform and of other plugins as they are. Only what is wrong with an object itself counts: what may be
- * otherwise by then (a unique value that is taken, a type of others that is not there yet) is told in the plugin's status.
+ * Why a plugin's objects cannot be applied, determined before any is applied: checked against the types of this very
+ * version and the present types of the platform and other plugins. Finds only problems of the objects themselves.
+ * Circumstances that may change (a unique value that is taken, a missing type of another plugin) are reported in the
+ * plugin's status.
  */
 export async function shippedProblems(plugin: string, { types, objects }: Pick<LoadedPlugin, 'types' | 'objects'>, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {
   const all = [...types, ...dependencies.registry.all().filter(({ type }) => type.plugin !== plugin).map(({ type }) => type)];
@@ -28,10 +29,10 @@ export async function shippedProblems(plugin: string, { types, objects }: Pick<L
   return problems;
 }
 
-/** In a group of the plugin's own there is nobody to bring the type later. */
+/** No other plugin can add a type to a group of this plugin. */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
   const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
-  return near.length === 0 ? [] : [`${file}: there is no type ${kind} of ${apiVersion}: the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`];
+  return near.length === 0 ? [] : [`${file}: the type ${kind} of ${apiVersion} does not exist; the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`];
 }
 
 async function problemsOf({ file, kind, name, object }: ShippedObject, { plugin, type }: { readonly plugin: string; readonly type: ResourceType }, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {

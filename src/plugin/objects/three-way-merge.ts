@@ -4,12 +4,12 @@ import { deepEqual } from '../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 
 /**
- * What a plugin ships, what it last applied and what is there now, merged: what only the plugin changed follows the plugin,
- * what people changed stays theirs. Arrays are one value.
+ * Merges the shipped object, the last applied one and the present one: a value that only the plugin changed follows the
+ * plugin; a value that users changed stays. Arrays are merged as one value.
  */
 export type Merged = {
   readonly value: JsonObject;
-  /** Pointers of the values that both changed, to different ones: people's stand. */
+  /** Pointers of the values that both changed differently: the users' values stay. */
   readonly kept: readonly string[];
 };
 
@@ -29,7 +29,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
   return Object.fromEntries(merged);
 }
 
-/** undefined stands for a member that is not there: removing one is a change like any other. */
+/** Undefined stands for an absent member: removing a member is a change like any other. */
 function mergeValue(base: JsonValue | undefined, current: JsonValue | undefined, { next, at, kept }: Omit<Step, 'next'> & { readonly next: JsonValue | undefined }): JsonValue | undefined {
   if (isSameAsBase(next, base)) return current;
   if (isSameAsBase(current, base)) return next;
@@ -44,8 +44,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * What is remembered of a value: enough to tell whether another one equals it, and small, since it is kept in an annotation.
- * Long texts and arrays, and objects that stay large, are remembered as their hash.
+ * A compact form of a value for the annotation, enough to compare another value with it. Long texts, arrays and large
+ * objects become a hash.
  */
 export function remember(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
@@ -69,7 +69,7 @@ function hashOf(value: JsonValue): string {
   return hashPrefix + createHash('sha256').update(canonical(value)).digest('hex');
 }
 
-/** One text for equal values, whatever the order of members. */
+/** Equal text for equal values, independent of the order of members. */
 function canonical(value: JsonValue): string {
   if (isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);

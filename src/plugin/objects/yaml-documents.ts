@@ -9,8 +9,8 @@ export type YamlDocuments =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The documents of a plugin's file, `${domain}` standing for the platform's domain, empty ones left out. Only what JSON can
- * say, keys unique, aliases bounded; no tag makes anything but plain values.
+ * The documents of a plugin's file, with `${domain}` replaced and empty documents dropped. Accepts only values that
+ * JSON can represent, with unique keys and bounded aliases; tags create only plain values.
  */
 export function yamlDocuments(text: string, domain: string): YamlDocuments {
   const values: JsonValue[] = [];

@@ -16,20 +16,20 @@ import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
 import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 
-/** What an install needs of the host of plugins. */
+/** The part of the host that an install needs. */
 export type InstallHost = {
-  /** It lies in a folder of plugins, which nothing installed may hide. */
+  /** Whether the plugin is in a plugin folder, which an installation must not hide. */
   hasFolder(name: string): Promise<boolean>;
-  /** What keeps it from being started beside the plugins that are there. */
+  /** Why it cannot start beside the present plugins. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
-  /** Resolves when this node has brought it to rest, or the time is up. */
+  /** Resolves when this node has reconciled the plugin, or after the timeout. */
   standing(name: string, timeoutMs: number): Promise<unknown>;
 };
 
-/** Writes the `Plugin` object in the name of whoever asks. */
+/** Writes the `Plugin` object in the name of the caller. */
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
-/** What is to be there by then: whatever else is, is left as it is. */
+/** The expected state of the object; the write is refused if it differs. */
 export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string }; readonly dryRun?: boolean };
 
 export type InstallDependencies = {
@@ -41,12 +41,12 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
-  /** What keeps the objects that it ships from being applied. */
+  /** Why the objects that it ships cannot be applied. */
   readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
   readonly clock: Clock;
 };
 
-/** In whose name. What the package itself declares is applied as the plugin: who may install a plugin may do everything. */
+/** The caller. Objects in the package are applied as the plugin: a user that may install plugins may do everything. */
 export type InstallRequest = { readonly subject: Subject; readonly cause: Cause };
 
 export type InstallOutcome =
@@ -57,12 +57,12 @@ type Inspected = { readonly manifest: Manifest; readonly loaded: LoadedPlugin };
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
- * Takes packages in. Everything that can be found wrong is found before anything is written: a refusal leaves neither an
- * event nor a folder. To find it the plugin's module is run.
+ * Installs packages. Finds all problems before the first write, so a refusal leaves neither an event nor a folder. This
+ * requires running the plugin's module.
  */
 export class Installer {
   readonly #dependencies: InstallDependencies;
-  /** Plugins that are being installed or upgraded through this node. Among several nodes the log lets one win. */
+  /** Plugins being installed or upgraded through this node. Across nodes the log decides. */
   readonly #busy = new Set<string>();
 
   constructor(dependencies: InstallDependencies) {
@@ -79,7 +79,7 @@ export class Installer {
     });
   }
 
-  /** Another version of a plugin that was installed, an older one included: to go back is what helps when an upgrade fails. */
+  /** Replaces an installed plugin with another version. Older versions are allowed, to revert a failed upgrade. */
   async upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     const stored = this.#stored(name);
     if (stored === undefined) return refused('not-found', `plugins "${name}" not found`);
@@ -100,7 +100,7 @@ export class Installer {
     try {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
-      // Before its module is run: what else is wrong with it is about another plugin.
+      // Checked before the module runs: other problems would concern another plugin.
       if (expected !== undefined && manifest.name !== expected) return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
       if (this.#busy.has(manifest.name)) return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
       name = manifest.name;
@@ -119,7 +119,7 @@ export class Installer {
     return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
   }
 
-  /** In full, as a start would: a module that does not load is no plugin. What it opened for that is ended again. */
+  /** A full load, as at a start: a module that fails to load is refused. Ends afterwards what the module opened. */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
     if (!load.ok) return invalid(load.failure.message);
@@ -146,7 +146,7 @@ export class Installer {
       ref = await packages.keep(archive);
     } catch (error) {
       if (!(error instanceof PackageNotKeptError)) throw error;
-      return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log does not answer', retryAfterSeconds: 1 } };
+      return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unavailable', retryAfterSeconds: 1 } };
     }
     await packages.adopt(staged, ref);
     const applied = await write(manifest, ref, by);
@@ -154,7 +154,10 @@ export class Installer {
     return this.#settled(manifest.name);
   }
 
-  /** As the plugin is once this node has brought it to rest, and the node that leads, which may be another, has told how it stands. */
+  /**
+   * The plugin's object, once this node has reconciled the plugin and the leader, possibly another node, has reported
+   * its state.
+   */
   async #settled(name: string): Promise<InstallOutcome> {
     const { host, clock } = this.#dependencies;
     const timeUp = new AbortController();
@@ -180,7 +183,10 @@ export class Installer {
     });
   }
 
-  /** The status from before is at rest, too: only one about the object as it is now counts. Gone, it is reported for good. */
+  /**
+   * The object still has its earlier status, so only a status with the present generation counts. A deleted object
+   * counts as reported.
+   */
   #isReported(name: string): boolean {
     const stored = this.#stored(name);
     if (stored === undefined) return true;
@@ -196,7 +202,7 @@ export class Installer {
   }
 }
 
-/** Why a plugin that no folder holds cannot be installed, and what can be done instead. */
+/** Why a plugin without a folder cannot be installed, and the possible actions. */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return `the plugin ${name} is being uninstalled`;

@@ -9,17 +9,17 @@ import { PackageWriter } from './package-writer.ts';
 import { zipEntries } from './package-zip.ts';
 
 export type Unpacking =
-  /** `root`: the folder that holds plugin.yaml, within the one that was unpacked into; `sum`: of what lies in it. */
+  /** `root`: the folder that contains plugin.yaml, within the target folder; `sum`: the checksum of its contents. */
   | { readonly ok: true; readonly root: string; readonly sum: string; readonly entries: number; readonly bytes: number }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Unpacks a package (a gzipped tarball as `npm pack` makes it, or a zip) into a folder that is there and empty. Only plain
- * files and folders come out, with modes of our own. What is refused, is so whole: the folder may then hold a part, and is
- * the caller's to remove. Nothing is ever written outside of it.
+ * Unpacks a package (a gzipped tarball as `npm pack` makes it, or a zip) into an existing, empty folder. Creates only
+ * plain files and folders, with fixed modes. An archive is refused as a whole: the folder may then contain a part,
+ * which the caller removes. Never writes outside of the folder.
  */
 export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
-  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this one has ${String(archive.length)}` };
+  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this package has ${String(archive.length)}` };
   const contents = new PackageContents();
   const entries = entriesOf(archive, contents);
   if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };
@@ -36,13 +36,13 @@ export async function unpackArchive(archive: Uint8Array, folder: string): Promis
     await entries.return(undefined);
   }
   const root = await rootOf(folder);
-  if (root === undefined) return { ok: false, problem: 'there is no plugin.yaml in it, neither at the top nor in a single top folder' };
+  if (root === undefined) return { ok: false, problem: 'it has no plugin.yaml, neither at the top nor in a single top folder' };
   return { ok: true, root: join(folder, ...root), sum: sumOf(writer.contents, root[0]), entries: contents.entries, bytes: contents.bytes };
 }
 
 type Next = { readonly kind: 'entry'; readonly unpacked: Unpacked } | { readonly kind: 'refused'; readonly problem: string } | { readonly kind: 'end' };
 
-/** What reading an archive throws is about the archive; what writing to disk throws is not. */
+/** Errors while reading the archive refuse the archive; errors while writing to disk are thrown. */
 function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Next> {
   return async () => {
     try {
@@ -62,7 +62,7 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
   return isZip ? zipEntries(archive, contents) : undefined;
 }
 
-/** npm packs everything under `package/`, and many tools put a folder's own name before what is in it. */
+/** npm puts everything under `package/`, and many tools under the folder's own name. */
 async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
   if (await isFile(join(folder, 'plugin.yaml'))) return [];
   const [only, ...others] = await readdir(folder);

@@ -1,6 +1,6 @@
 import { packageDepthMax, packageEntriesMax, packageFileBytesMax, packageNameBytesMax, packagePathBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
 
-/** An archive that is refused whole. The message names the entry and is shown to whoever sent it. */
+/** An archive is refused as a whole. The message names the entry and is shown to the uploader. */
 export class ArchiveRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,9 +10,9 @@ export class ArchiveRefused extends Error {
 
 export type EntryKind = 'file' | 'folder';
 
-/** What an archive holds so far: each entry is judged before a byte of its content is read. */
+/** The entries of an archive so far: each is checked before any of its content is read. */
 export class PackageContents {
-  /** Folded path → path as first spelled, and what is there. A folder that is only implied may still have an entry of its own. */
+  /** Case-folded path → path as first spelled, and its kind. An implied folder may still get an entry of its own. */
   readonly #taken = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
   #bytes = 0;
@@ -25,15 +25,18 @@ export class PackageContents {
     return this.#bytes;
   }
 
-  /** The names of its path, none for the archive's own root. Throws `ArchiveRefused` for whatever must not be written. */
+  /**
+   * Returns the segments of the path, none for the archive's root. Throws `ArchiveRefused` for an entry that must not
+   * be written.
+   */
   admit(name: string, kind: EntryKind, size: number): readonly string[] {
     this.#entries += 1;
-    if (this.#entries > packageEntriesMax) throw new ArchiveRefused(`the archive holds more than ${String(packageEntriesMax)} files and folders`);
+    if (this.#entries > packageEntriesMax) throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
     const names = namesOf(name);
     if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused(`${shown(name)} has no size`);
     if (kind === 'folder' && size > 0) throw new ArchiveRefused(`${shown(name)} is a folder with content`);
     if (kind === 'file' && (names.length === 0 || name.endsWith('/'))) throw new ArchiveRefused(`${shown(name)} is a file without a name`);
-    if (size > packageFileBytesMax) throw new ArchiveRefused(`${shown(name)} has ${String(size)} bytes, a file may have ${String(packageFileBytesMax)}`);
+    if (size > packageFileBytesMax) throw new ArchiveRefused(`${shown(name)} has ${String(size)} bytes; the limit for a file is ${String(packageFileBytesMax)}`);
     this.#bytes += size;
     if (this.#bytes > packageUnpackedBytesMax) throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
     this.#take(names, kind, name);
@@ -52,7 +55,7 @@ export class PackageContents {
     const folded = foldedPath(path);
     const there = this.#taken.get(folded);
     if (there === undefined) {
-      // Implied folders are made on disk like any other.
+      // Implied folders also count, since they are created on disk.
       if (isImplied) this.#entries += 1;
       this.#taken.set(folded, { path, kind, isImplied });
       return;
@@ -65,13 +68,13 @@ export class PackageContents {
   }
 }
 
-/** A name as a message shows it: what is in an archive may be anything. */
+/** A name, escaped for messages: names in an archive may be anything. */
 export function shown(name: string): string {
   const text = name.length > packagePathBytesMax ? `${name.slice(0, packagePathBytesMax)}…` : name;
   return JSON.stringify(text);
 }
 
-/** What file systems that fold case or normalize take for one and the same. */
+/** The key under which file systems that fold case or normalize treat paths as equal. */
 function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
@@ -79,7 +82,7 @@ function foldedPath(path: string): string {
 function namesOf(name: string): readonly string[] {
   const problem = pathProblem(name);
   if (problem !== undefined) throw new ArchiveRefused(`${shown(name)} ${problem}`);
-  // `./` is how tar names what it was given as `.`; a folder ends in a slash.
+  // tar prefixes entries with `./` when it is given `.`; a folder ends in a slash.
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
   if (names.length > packageDepthMax) throw new ArchiveRefused(`${shown(name)} is more than ${String(packageDepthMax)} folders deep`);
@@ -92,10 +95,10 @@ function namesOf(name: string): readonly string[] {
 
 function pathProblem(name: string): string | undefined {
   if (name === '') return 'is an entry without a name';
-  if (name.includes('\0')) return 'holds NUL';
-  // U+FFFD stands for bytes that are no UTF-8: two names could become one.
+  if (name.includes('\0')) return 'contains a NUL character';
+  // U+FFFD replaces invalid UTF-8: two names could become equal.
   if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'is not valid text';
-  if (name.includes('\\')) return 'holds a backslash';
+  if (name.includes('\\')) return 'contains a backslash';
   if (name.startsWith('/')) return 'is an absolute path';
   if (/^[A-Za-z]:/u.test(name)) return 'begins with a drive letter';
   if (Buffer.byteLength(name) > packagePathBytesMax) return `is longer than ${String(packagePathBytesMax)} bytes`;
@@ -104,6 +107,6 @@ function pathProblem(name: string): string | undefined {
 
 function nameProblem(part: string): string | undefined {
   if (part === '..') return 'leads out of the package';
-  if (part === '' || part === '.') return 'holds an empty name or "."';
-  return Buffer.byteLength(part) > packageNameBytesMax ? `holds a name longer than ${String(packageNameBytesMax)} bytes` : undefined;
+  if (part === '' || part === '.') return 'contains an empty name or "."';
+  return Buffer.byteLength(part) > packageNameBytesMax ? `contains a name longer than ${String(packageNameBytesMax)} bytes` : undefined;
 }

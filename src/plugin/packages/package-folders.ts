@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { unpackArchive, type Unpacking } from './package-archive.ts';
 import { sumOfFolder } from './package-sum.ts';
 
-/** A package unpacked where nothing else looks: either adopted or discarded. */
+/** A package unpacked into a staging folder: adopt or discard it. */
 export type Staged =
   | { readonly ok: true; readonly path: string; adopt(digest: string): Promise<string>; discard(): Promise<void> }
   | { readonly ok: false; readonly problem: string };
 
 const digestName = /^[0-9a-f]{64}$/u;
 const stagingPrefix = '.unpacking-';
-/** Beside a package's folder: what was in it when it was unpacked. */
+/** The file beside a package's folder with the checksum of its contents. */
 const sumSuffix = '.sum';
 
 /**
- * Unpacked packages on this node: `<root>/<digest>`. Only a cache, so whatever is doubtful is thrown away. A folder gets its
- * name when it is whole; what a crash leaves behind has none.
+ * Unpacked packages on this node: `<root>/<digest>`. This is only a cache: a doubtful entry is deleted. A folder is
+ * renamed to its digest when it is complete; a crash leaves only staging folders behind.
  */
 export class PackageFolders {
   readonly #root: string;
@@ -25,20 +25,20 @@ export class PackageFolders {
     this.#root = root;
   }
 
-  /** Removes what an earlier run did not finish. */
+  /** Removes the leftovers of an earlier process. */
   async open(): Promise<void> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
     const left = (await readdir(this.#root)).filter((name) => name.startsWith(stagingPrefix));
     await Promise.all(left.map(async (name) => remove(join(this.#root, name))));
   }
 
-  /** Removes every package but those that are wanted, and whatever else lies there. */
+  /** Removes all other packages, and everything else in the folder. */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean => name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
     await Promise.all((await readdir(this.#root)).filter((name) => !kept(name)).map(async (name) => remove(join(this.#root, name))));
   }
 
-  /** The package's folder where it is there as it was unpacked; undefined where it must be unpacked anew. */
+  /** The package's folder if its contents are unchanged; undefined if it must be unpacked again. */
   async find(digest: string): Promise<string | undefined> {
     const path = this.#pathOf(digest);
     const sum = await readFile(`${path}${sumSuffix}`, 'utf8').catch(() => undefined);
@@ -59,7 +59,7 @@ export class PackageFolders {
     }
   }
 
-  /** The sum first: without it a folder does not count, and one that is there without its folder counts for nothing. */
+  /** Writes the checksum first: a folder without a checksum is ignored, and a checksum without a folder is harmless. */
   async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: { readonly staging: string; readonly digest: string }): Promise<string> {
     const path = this.#pathOf(digest);
     await remove(path);

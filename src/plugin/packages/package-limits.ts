@@ -1,37 +1,50 @@
-/** The bounds of packages; the same rules hold here as in src/limits. A plugin is code and YAML, not a disk image. */
+/** The limits of packages, by the rules of src/limits. A plugin is code and YAML, not a disk image. */
 
-/** The archive as uploaded: it is in memory once while it is installed, and in the log for good. */
+/** The uploaded archive: held in memory during an install, and stored in the log for ever. */
 export const packageBytesMax = 20_971_520;
-/** What it unpacks to, all files together: five times the archive is what compressed text comes to. */
+/** The total size of the unpacked files: compressed text expands to about five times the archive. */
 export const packageUnpackedBytesMax = 104_857_600;
-/** Bytes that one byte of an archive unpacks to at most (RFC 1951: 258 in two bits): bounds the disk that a small one takes. */
+/**
+ * The highest ratio of DEFLATE (RFC 1951: 258 bytes in two bits): bounds the disk space that a small archive may use.
+ */
 export const deflateRatioMax = 1_032;
-/** One file: each is in memory once while it is unpacked. */
+/** One file: each is held in memory while it is unpacked. */
 export const packageFileBytesMax = 16_777_216;
-/** Files and folders, those of `node_modules` included. */
+/** Files and folders, `node_modules` included. */
 export const packageEntriesMax = 10_000;
-/** A path within the package, one name of it (what common file systems take), and how many names it has. */
+/** A path within the package, one segment of it (the limit of common file systems), and the number of segments. */
 export const packagePathBytesMax = 512;
 export const packageNameBytesMax = 255;
 export const packageDepthMax = 32;
-/** What a tarball says of one entry beside its content: header, padding, a long name. */
+/** The overhead of one tarball entry: header, padding, a long name. */
 export const packageEntryOverheadBytesMax = 2_048;
-/** A tarball's extended header: a long path and times, no more. */
+/** A tarball's extended header, for a long path and times. */
 export const packageMetaBytesMax = 16_384;
-/** Bytes of the archive in one event: as base64 and with metadata it stays below what one append may hold. */
+/** Bytes of the archive in one event: in base64 with metadata it stays below the limit of one append. */
 export const packageChunkBytes = 524_288;
-/** Chunks read back at once: 6 MiB of events. */
+/** Chunks read back in one batch: 6 MiB of events. */
 export const packageChunksReadMax = 8;
-/** Archives that are taken in at once on a node, once they have arrived; each may hold the archive and one file of it in memory. Past it 429. */
+/**
+ * Concurrent installs on a node, counted after the upload; each may hold the archive and one of its files in memory.
+ * Further ones get 429.
+ */
 export const packageInstallsMax = 2;
-/** How long an install waits until this node has settled its plugin, and the one that leads has told so; a start may take 10 s. */
+/**
+ * How long an install waits for this node to reconcile the plugin and for the leader to report; a start may take 10 s.
+ */
 export const packageSettledMs = 12_000;
-/** How often what the log does not hold yet is looked for again, and the pause between: a log of several nodes may be behind. */
+/**
+ * The number of look-ups for an incomplete package, and the delay between them: on a replicated log, a follower may
+ * lag.
+ */
 export const packageLookUpsMax = 10;
 export const packageLookUpMs = 200;
-/** How often a chunk is sent again while the log does not answer. */
+/** The number of attempts to append a chunk while the log is unavailable. */
 export const packageAppendAttemptsMax = 8;
-/** Files that are written at once while a package is unpacked, and their bytes; files read at once to see whether it still lies there as it was. */
+/**
+ * The most concurrent writes while a package is unpacked, and their bytes; also the concurrent reads when its checksum
+ * is verified.
+ */
 export const packageWritesMax = 16;
 export const packageWritesBytesMax = packageFileBytesMax;
 export const packageReadsMax = 4;

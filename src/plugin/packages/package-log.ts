@@ -11,14 +11,14 @@ export type PackageLogDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readStream' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** Epoch milliseconds of the latest event folded: time never runs backwards within the log. */
+  /** Epoch milliseconds of the latest folded event: time never goes backwards within the log. */
   readonly lastEventTime: () => number;
 };
 
-/** The log does not answer, so the package may be kept in part: keeping it again goes on where this stopped. */
+/** The log is unavailable. The package may be stored in part; another attempt resumes. */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
-    super('the event log does not answer', options);
+    super('the event log is unavailable', options);
     this.name = 'PackageNotKeptError';
   }
 }
@@ -27,7 +27,7 @@ export function refOf(archive: Uint8Array): PackageRef {
   return { digest: createHash('sha256').update(archive).digest('hex'), bytes: archive.length };
 }
 
-/** Packages in the log: a stream a package, named by its digest, so that one kept twice is there once. */
+/** Packages in the log: one stream for each, named by its digest, so the same package is stored once. */
 export class PackageLog {
   readonly #dependencies: PackageLogDependencies;
 
@@ -35,7 +35,7 @@ export class PackageLog {
     this.#dependencies = dependencies;
   }
 
-  /** Appends what is not there yet. Whoever does the same at the same time appends the very same events. */
+  /** Appends the missing chunks. Concurrent writers append identical events. */
   async write(archive: Uint8Array, { digest }: PackageRef): Promise<void> {
     const stream = streamOf(digest);
     const count = Math.ceil(archive.length / packageChunkBytes);
@@ -46,13 +46,13 @@ export class PackageLog {
     }
   }
 
-  /** The archive, verified by its digest. What is not whole yet is looked for again: another node may just have written it. */
+  /** The archive, verified by its digest. Retries an incomplete one: another node may just be writing it. */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax) throw new PackageUnreadableError(`the package ${digest} declares ${String(bytes)} bytes; the limit is ${String(packageBytesMax)}`);
     const chunks: Buffer[] = [];
     const count = Math.ceil(bytes / packageChunkBytes);
     for (let lookUps = 0; chunks.length < count; lookUps += 1) {
-      if (lookUps >= packageLookUpsMax) throw new PackageUnreadableError(`the event log does not hold the package ${digest}: ${String(chunks.length)} of ${String(count)} pieces are there`);
+      if (lookUps >= packageLookUpsMax) throw new PackageUnreadableError(`the package ${digest} is incomplete in the event log: it has ${String(chunks.length)} of ${String(count)} chunks`);
       if (lookUps > 0) await delay(this.#dependencies.clock, packageLookUpMs);
       signal?.throwIfAborted();
       await this.#readInto(chunks, { digest, count });
@@ -84,7 +84,7 @@ export class PackageLog {
       if (attempt > 0) await delay(clock, packageLookUpMs);
       const outcome = await log.append(stream, [proposed], expected);
       if (outcome.ok) return;
-      // Somebody keeps the same package at the same time and is further: its events have these ids.
+      // A concurrent writer of the same package is ahead: its events have the same ids.
       if (outcome.reason === 'conflict' && outcome.actual !== 'absent' && outcome.actual >= chunk.index) return;
       cause = outcome.reason === 'conflict' ? new Error(`${stream} has changed`) : outcome.cause;
     }
@@ -104,7 +104,7 @@ function streamOf(digest: string): StreamName {
   return streamName(`package:${digest}`);
 }
 
-/** The same for the same piece of the same package, whoever writes it and when: a name-based UUID (RFC 9562, version 8). */
+/** The same id for the same chunk of the same package from any writer: a name-based UUID (RFC 9562, version 8). */
 function chunkId(digest: string, index: number): string {
   const hash = createHash('sha256').update(`package-chunk:${digest}:${String(index)}`).digest('hex');
   const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16);

@@ -2,21 +2,21 @@ import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import { isObject } from '../load/manifest.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
-/** Which package a plugin runs from: the SHA-256 (hex) of the archive as it was uploaded, and how long that is. */
+/** The package of a plugin: the SHA-256 (hex) of the uploaded archive, and its size. */
 export type PackageRef = { readonly digest: string; readonly bytes: number };
 
-/** Where packages are kept. What is kept is in the log, so every node has it; the folders are only a cache of it. */
+/** Stores packages. The log has them, so every node does; unpacked folders are only a cache. */
 export type PackageStore = {
-  /** Durable in the log once it resolves. Kept already, it is not written again. */
+  /** Resolves once the package is durable in the log. A stored package is not written again. */
   keep(archive: Uint8Array): Promise<PackageRef>;
   /**
-   * The unpacked files, on this node. Filled from the log where they are not there yet; whoever asks meanwhile shares the
-   * unpacking. Rejects with `PackageUnreadableError` where the log does not hold the package whole.
+   * The unpacked files on this node, unpacked from the log if necessary; concurrent callers share the work. Rejects
+   * with `PackageUnreadableError` if the log does not have the whole package.
    */
   folderOf(ref: PackageRef): Promise<PluginFolder>;
 };
 
-/** The log does not hold the package, or what it holds is another one: asked again it would say the same. */
+/** The log does not have the package, or has different content: retrying does not help. */
 export class PackageUnreadableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -24,7 +24,7 @@ export class PackageUnreadableError extends Error {
   }
 }
 
-/** The package that a `Plugin` object names; undefined where its files lie in a folder of plugins. */
+/** The package that a `Plugin` object names; undefined for a plugin in a plugin folder. */
 export function packageOf(plugin: JsonObject): PackageRef | undefined {
   const spec = plugin['spec'];
   const named = isObject(spec) ? spec['package'] : undefined;
@@ -33,7 +33,7 @@ export function packageOf(plugin: JsonObject): PackageRef | undefined {
   return isDigest(digest) && typeof bytes === 'number' ? { digest, bytes } : undefined;
 }
 
-/** The `Plugin` object of a manifest that came in a package: what is applied at the install and at every start. */
+/** The `Plugin` object of a packaged manifest, applied at the install and at every start. */
 export function withPackage(plugin: JsonObject, { digest, bytes }: PackageRef): JsonObject {
   const spec = plugin['spec'];
   return { ...plugin, spec: { ...(isObject(spec) ? spec : {}), package: { digest, bytes } } };

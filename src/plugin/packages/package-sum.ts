@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { packageReadsMax } from './package-limits.ts';
 
-/** What lies in an unpacked package: `contentOf` a file, or `folderContent`, by path within it. */
+/** The contents of an unpacked package by path: `contentOf` a file, or `folderContent`. */
 export type Contents = ReadonlyMap<string, string>;
 
 export const folderContent = 'folder';
@@ -13,7 +13,7 @@ export function contentOf(bytes: Uint8Array): string {
   return hash('sha256', bytes);
 }
 
-/** Over every file and folder, by path, kind and content; of those within `root` alone, where there is one. */
+/** A checksum over every file and folder: path, kind and content. With `root`, only those within it. */
 export function sumOf(contents: Contents, root?: string): string {
   const prefix = root === undefined ? '' : `${root}/`;
   const inner = [...contents].filter(([path]) => path.startsWith(prefix)).map(([path, content]) => ({ path: path.slice(prefix.length), content }));
@@ -22,13 +22,13 @@ export function sumOf(contents: Contents, root?: string): string {
   return sum.digest('hex');
 }
 
-/** The same of what lies on the disk now; undefined where there is no such folder or it cannot be read. */
+/** The same for the files on disk now; undefined if the folder is missing or unreadable. */
 export async function sumOfFolder(folder: string): Promise<string | undefined> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const contents = new Map<string, string>();
     const left = entries.values();
-    // Each lane takes the next one: most of reading a small file is waiting.
+    // Lanes read concurrently: reading a small file is mostly waiting.
     const lane = async (): Promise<void> => {
       for (const entry of left) {
         const path = join(entry.parentPath, entry.name);

@@ -6,13 +6,13 @@ import { ArchiveRefused, shown, type PackageContents } from './package-contents.
 import { packageEntriesMax, packageEntryOverheadBytesMax, packageMetaBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
 
 export type Unpacked = {
-  /** The names of its path within the archive. */
+  /** The segments of its path within the archive. */
   readonly names: readonly string[];
-  /** undefined: a folder. */
+  /** Undefined for a folder. */
   readonly bytes: Buffer | undefined;
 };
 
-/** All that a tarball of plain files comes to: past it there is nothing in it that could be wanted. */
+/** The most bytes that a tarball of a valid package unpacks to. */
 const tarBytesMax = packageUnpackedBytesMax + packageEntriesMax * packageEntryOverheadBytesMax;
 
 const kinds: ReadonlyMap<string, 'file' | 'folder'> = new Map([['File', 'file'], ['OldFile', 'file'], ['ContiguousFile', 'file'], ['Directory', 'folder']]);
@@ -20,7 +20,10 @@ const refusedKinds: ReadonlyMap<string, string> = new Map([
   ['Link', 'a hard link'], ['SymbolicLink', 'a symbolic link'], ['CharacterDevice', 'a device'], ['BlockDevice', 'a device'], ['FIFO', 'a pipe'],
 ]);
 
-/** The entries of a gzipped tarball, one by one. Rejects with `ArchiveRefused`; whatever else is thrown says that it is damaged. */
+/**
+ * The entries of a gzipped tarball, one by one. Rejects with `ArchiveRefused`; any other error means that the archive
+ * is damaged.
+ */
 export async function* tarEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
   const reader = new TarReader(contents);
   const gunzip = createGunzip();
@@ -39,24 +42,24 @@ export async function* tarEntries(archive: Uint8Array, contents: PackageContents
   }
 }
 
-/** The chunks of a stream of bytes, as what they are. */
+/** The chunks of a byte stream, as Buffers. */
 export async function* buffersOf(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   for await (const chunk of stream) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('a stream of bytes gives bytes');
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('a byte stream must emit Buffers');
     yield chunk;
   }
 }
 
-/** The library parses; what it finds is judged before its content is kept. It emits in the turn in which it is written to. */
+/** The library parses; each entry is checked before its content is kept. It emits synchronously on writes. */
 class TarReader {
   readonly #parser = new Parser({ strict: true, maxMetaEntrySize: packageMetaBytesMax });
   readonly #contents: PackageContents;
-  /** Whole, and not handed on yet. */
+  /** Complete entries that are not yielded yet. */
   #ready: Unpacked[] = [];
   #problem: Error | undefined;
-  /** The two empty blocks that end a tarball were seen. */
+  /** The two empty blocks at the end of the tarball were read. */
   #isEnded = false;
-  /** The first block, until there is enough of it to tell what it is. */
+  /** The first block, until it is complete enough to check its format. */
   #head: Buffer | undefined = Buffer.alloc(0);
 
   constructor(contents: PackageContents) {
@@ -71,7 +74,7 @@ class TarReader {
     if (this.#head === undefined) return this.#parse(chunk);
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
-    // The library would unpack what is compressed once more, and bounded by nothing.
+    // The library would unpack doubly compressed data without a limit.
     if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic) throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
     this.#head = undefined;
@@ -85,7 +88,7 @@ class TarReader {
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
-    // What follows the end is padding. The library takes microseconds a block of it, which adds up to minutes of a bomb's.
+    // Only padding follows the end. The library takes microseconds for each block of it, which is minutes for a bomb.
     if (!this.#isEnded) this.#parser.write(chunk);
     return this.#taken();
   }

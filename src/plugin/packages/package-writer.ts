@@ -5,7 +5,10 @@ import { packageWritesBytesMax, packageWritesMax } from './package-limits.ts';
 import { contentOf, folderContent, type Contents } from './package-sum.ts';
 import type { Unpacked } from './package-tar.ts';
 
-/** Writes what an archive holds into a folder that is there and empty, several files at a time: most of a small one is waiting. */
+/**
+ * Writes the entries of an archive into an existing, empty folder, several files at a time: writing a small file is
+ * mostly waiting.
+ */
 export class PackageWriter {
   readonly #folder: string;
   readonly #contents = new Map<string, string>();
@@ -17,12 +20,12 @@ export class PackageWriter {
     this.#folder = folder;
   }
 
-  /** What was taken so far, by path. */
+  /** The entries so far, by path. */
   get contents(): Contents {
     return this.#contents;
   }
 
-  /** Resolves when there is room for another one. */
+  /** Resolves when there is room for another entry. */
   async take({ names, bytes }: Unpacked): Promise<void> {
     await this.#makeFolder(bytes === undefined ? names : names.slice(0, -1));
     if (bytes === undefined) return;
@@ -38,7 +41,7 @@ export class PackageWriter {
     this.#throwFailure();
   }
 
-  /** Resolves when everything is written or has failed: from then on nothing more is. */
+  /** Resolves when all writes have ended; nothing is written after that. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
   }
@@ -54,7 +57,7 @@ export class PackageWriter {
     for (let depth = 1; depth <= names.length; depth += 1) this.#contents.set(names.slice(0, depth).join('/'), folderContent);
   }
 
-  /** It never rejects. `x`: nothing that is there is followed or written over. */
+  /** Never rejects. The flag `x` neither follows nor overwrites an existing path. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     try {
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });

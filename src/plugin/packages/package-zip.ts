@@ -4,19 +4,21 @@ import { ArchiveRefused, shown, type PackageContents } from './package-contents.
 import { packageEntriesMax } from './package-limits.ts';
 import { buffersOf, type Unpacked } from './package-tar.ts';
 
-/** Of the systems that a zip may be made on these write a file's kind into it (APPNOTE 4.4.2). */
+/** The systems that write file kinds into a zip (APPNOTE 4.4.2). */
 const unixHosts: ReadonlySet<number> = new Set([3, 19]);
 const kindMask = 0o170000;
 const plainKinds: ReadonlySet<number> = new Set([0, 0o100000, 0o040000]);
 const encryptedFlags = 0x0001 | 0x0040;
-/** Stored and deflated: every tool writes these. */
+/** Stored and deflated, which every tool writes. */
 const readMethods: ReadonlySet<number> = new Set([0, 8]);
 
-/** The entries of a zip, one by one. Rejects with `ArchiveRefused`; whatever else is thrown says that it is damaged. */
+/**
+ * The entries of a zip, one by one. Rejects with `ArchiveRefused`; any other error means that the archive is damaged.
+ */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // Names are judged here: the library would turn backslashes, and tell of what it refuses without naming it.
+  // Names are checked here: the library would convert backslashes, and its errors do not name the entry.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { decodeStrings: false, validateEntrySizes: true });
-  if (zip.entryCount > packageEntriesMax) throw new ArchiveRefused(`the archive holds more than ${String(packageEntriesMax)} files and folders`);
+  if (zip.entryCount > packageEntriesMax) throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
   for await (const entry of zip.eachEntry()) {
     const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true);
     const isFolder = name.endsWith('/');
@@ -28,7 +30,7 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
       continue;
     }
     const chunks: Buffer[] = [];
-    // No more than was declared: the library ends the stream with an error past it.
+    // At most the declared size: the library ends the stream with an error beyond it.
     for await (const chunk of buffersOf(await zip.openReadStreamPromise(entry))) chunks.push(chunk);
     yield { names, bytes: Buffer.concat(chunks) };
   }

@@ -3,27 +3,30 @@ import { PackageLog, refOf, type PackageLogDependencies } from './package-log.ts
 import { PackageUnreadableError, type PackageRef, type PackageStore } from './package-store.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
-/** Packages: in the log for good, and unpacked on this node where they are needed. */
+/** Packages: stored in the log, and unpacked on this node where they are needed. */
 export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
-  /** By digest: what was asked for in this run, and is not removed any more. A failed one is forgotten, so that it is tried again. */
+  /**
+   * By digest: the packages used in this process, which are not removed any more. A failed one is dropped, so that it
+   * is tried again.
+   */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
-  /** While folders are being removed none is looked at or made. */
+  /** While folders are being removed, none is read or created. */
   #removal: Promise<void> = Promise.resolve();
 
-  /** `root` is this module's alone. */
+  /** `root` must not be used by anything else. */
   constructor(root: string, dependencies: PackageLogDependencies) {
     this.#log = new PackageLog(dependencies);
     this.#folders = new PackageFolders(root);
   }
 
-  /** Before anything else is asked of it. */
+  /** Call it before any other method. */
   async open(): Promise<void> {
     await this.#folders.open();
   }
 
-  /** Removes the folders of packages that no plugin names any more; in the log they stay. */
+  /** Removes the folders of packages that no plugin names; they stay in the log. */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
     this.#removal = this.#removal.then(async () => this.#folders.retain((digest) => kept.has(digest) || this.#unpacked.has(digest)));
@@ -40,7 +43,7 @@ export class Packages implements PackageStore {
     return ref;
   }
 
-  /** Makes what was staged the package's folder, so that it is not unpacked a second time. */
+  /** Turns the staged folder into the package's folder, so that it need not be unpacked again. */
   async adopt(staged: Extract<Staged, { ok: true }>, { digest }: PackageRef): Promise<void> {
     if (this.#unpacked.has(digest)) {
       await staged.discard();
@@ -62,7 +65,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // It was accepted once: the bounds have become smaller, or the disk is wrong.
+    // It was accepted once: the limits have been lowered since, or the disk is damaged.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

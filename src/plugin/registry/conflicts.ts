@@ -4,10 +4,10 @@ import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../loa
 import type { Endpoints } from '../api/endpoints.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** Which plugin has each route of all plugins that have any, by method and shape of the path. */
+/** The plugin of each route, by method and path shape. */
 export type RouteOwners = Map<string, string>;
 
-/** The types that another plugin or the platform has already. */
+/** The types that another plugin or the platform already has. */
 export function typeConflicts(types: readonly ResourceType[], plugin: string, registry: TypeRegistry): readonly string[] {
   return types.flatMap((type) => {
     const present = registry.all().find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))?.type.plugin;
@@ -15,7 +15,7 @@ export function typeConflicts(types: readonly ResourceType[], plugin: string, re
   });
 }
 
-/** The routes and sockets it may not serve, or that another plugin has. */
+/** The routes and sockets that the plugin must not serve, or that another plugin already has. */
 export function routeConflicts(endpoints: Endpoints, declarer: EndpointDeclarer, { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners }): readonly string[] {
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
   const taken = shapesOf(endpoints).flatMap(({ shape, title }) => {

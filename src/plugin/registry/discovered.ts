@@ -3,14 +3,16 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
 
 export type FindPlugins = {
-  /** Names of plugins in folders. */
+  /** Names of the plugins in plugin folders. */
   readonly folders: Iterable<string>;
-  /** The type of `Plugin` objects. */
+  /** The type Plugin. */
   readonly objects: TypeKey;
   readonly namesOf: (type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }) => readonly string[];
 };
 
-/** Takes the names of those in folders, then of those known by their object alone: of packages, or with their folder gone. */
+/**
+ * Visits the plugins in folders, then those with only an object: installed packages, and plugins with a deleted folder.
+ */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {
     take(name);

@@ -1,22 +1,22 @@
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** Where a registered type is in its life: its paths answer 503 while its indexes are built, 404 once it is stopped. */
+/** The state of a registered type: its paths return 503 while its indexes are built, and 404 once it is stopped. */
 export type Registration = { readonly type: ResourceType; readonly serving: boolean };
 
 export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
 
 /**
- * The types this node knows, by path and by key. Fold, index build and HTTP all look types up here; a type is registered
- * before its events are folded and served only once its indexes are built.
+ * The types that this node knows, by path and by key, for the fold, index builds and HTTP. A type is registered before
+ * its events are folded, and served once its indexes are built.
  */
 export class TypeRegistry {
   /** Keyed `<group>/<version>/<plural>`; holds exactly the registrations of `#byKey`. */
   readonly #byPath = new Map<string, Registration>();
   readonly #byKey = new Map<TypeKey, Registration>();
-  /** Groups of plugins that are being loaded anew. */
+  /** Groups of plugins that are being reloaded. */
   readonly #returning = new Map<string, string>();
-  /** Plugins of which it is not known yet what they serve. */
+  /** Plugins whose types are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 
@@ -29,7 +29,7 @@ export class TypeRegistry {
     return { ok: true };
   }
 
-  /** Its indexes are built: from now on its paths are served. */
+  /** Its indexes are built: its paths are served from now on. */
   serve(key: TypeKey): void {
     const present = this.#byKey.get(key);
     if (present !== undefined) this.#set({ type: present.type, serving: true }, 'serving');
@@ -43,12 +43,12 @@ export class TypeRegistry {
     this.#tell(present, 'removed');
   }
 
-  /** Until it is back, or `rests`, nothing is told about these groups: what is not there now may be in a moment. */
+  /** Until `rests`, requests for these groups get 503 instead of 404: the types may be registered soon. */
   returns(plugin: string, groups: Iterable<string>): void {
     for (const group of groups) this.#returning.set(group, plugin);
   }
 
-  /** It is back, or comes no more. */
+  /** The reload is complete or was cancelled. */
   rests(plugin: string): void {
     for (const [group, returning] of this.#returning) if (returning === plugin) this.#returning.delete(group);
   }
@@ -58,7 +58,7 @@ export class TypeRegistry {
     return this.#returning.get(group);
   }
 
-  /** Until it `knows` the plugin, what is not there may be the plugin's. */
+  /** Until `knows`, a missing type may belong to this plugin. */
   expects(plugin: string): void {
     this.#expected.add(plugin);
   }
@@ -79,7 +79,7 @@ export class TypeRegistry {
     return this.#byKey.get(key);
   }
 
-  /** Whatever its version: no two types of a group have one kind. */
+  /** Any version: a kind is unique within its group. */
   byKind(group: string, kind: string): Registration | undefined {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }

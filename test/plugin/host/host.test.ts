@@ -245,7 +245,7 @@ t.test('one that the operator keeps off is not run, says so, and can be uninstal
   const stage = await openStage(t, { dataDir: place.dataDir, extra: [place.root], keptOff: ['looping', 'nobody'] });
   t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
   t.same(['good', 'looping', 'needy'].map((name) => stage.phase(name)), ['started', 'stopped', 'failed']);
-  t.equal(stage.ready('looping'), 'KeptOff: PLUGINS_DISABLED names it: this server does not load it');
+  t.equal(stage.ready('looping'), 'KeptOff: this server does not load it: PLUGINS_DISABLED contains its name');
   t.match(stage.ready('needy'), /^DependencyNotStarted: /);
   t.same(stage.logLines.filter(({ message }) => message.startsWith('PLUGINS_DISABLED')).map(({ fields }) => fields), [{ name: 'nobody' }]);
   await stage.write(plugins, mergePatch('looping', { spec: { displayName: 'Touched' } }));

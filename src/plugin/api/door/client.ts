@@ -2,9 +2,9 @@ import type { PluginObject, TypeName, Typed } from './object.ts';
 
 export type ClientList<T = PluginObject> = { readonly items: readonly T[]; readonly total: number; readonly resourceVersion: string };
 
-/** Which objects: the query parameters of a list, by name. */
+/** The query parameters of a list, by name. */
 export type ClientListQuery = {
-  /** Several must all hold, as when the parameter is given several times. */
+  /** An object must match all of several selectors, as for a repeated parameter. */
   readonly labelSelector?: string | readonly string[];
   readonly fieldSelector?: string | readonly string[];
   readonly sort?: string | readonly string[];
@@ -13,9 +13,9 @@ export type ClientListQuery = {
 };
 
 /**
- * The generated API in-process. Every call is authorized as the caller (`client`) or as the plugin itself (`pluginClient`)
- * and rejects with a `ClientError` where HTTP would answer an error. Given what `defineType` answered, it answers that type's
- * objects.
+ * The generated API in-process. Every call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
+ * and rejects with a `ClientError` where HTTP would return an error. With a result of `defineType`, calls return that
+ * type's objects.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
@@ -24,27 +24,30 @@ export type Client = {
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, preconditions?: ClientPreconditions): Promise<T>;
   /** A merge patch (RFC 7396). */
   patch<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, preconditions?: ClientPreconditions): Promise<T>;
-  /** The same of `{status}` alone, where the type has `statusSubresource`: what else is written leaves the status as it is. */
+  /** The same for `{status}` only, for a type with `statusSubresource`: other writes do not change the status. */
   patchStatus<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, preconditions?: ClientPreconditions): Promise<T>;
-  /** The object, marked for deletion. */
+  /** Returns the object, marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };
 
-/** The object must still be this one, or the call is refused with `Conflict`; beside what the body's own metadata asks. */
+/**
+ * The object must still have this uid and version; otherwise the call is refused with `Conflict`. Applies in addition
+ * to the body's own metadata.
+ */
 export type ClientPreconditions = { readonly uid?: string; readonly resourceVersion?: string };
 
 export type ClientErrorMembers = {
-  /** The fixed word of the error table, and its HTTP status. */
+  /** The reason from the table of errors, and its HTTP status. */
   readonly reason: string;
   readonly status: number;
-  /** What is wrong with which value; plain JSON pointers. */
+  /** The invalid values, by JSON pointer. */
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   readonly retryAfterSeconds?: number;
 };
 
 /**
- * What a `Client` call rejects with. A route's handler may let it pass or throw one of its own: it is answered as the
- * generated API would answer the same refusal.
+ * The rejection of a `Client` call. A route's handler may rethrow it, or throw its own: the response is that of the
+ * generated API for the same refusal.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

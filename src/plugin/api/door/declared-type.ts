@@ -7,14 +7,17 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 export type IndexSpec<T = PluginObject> = {
-  /** Unique in its type; the field's path is the recommended name (`spec.title`). */
+  /** Unique within the type; the field's path is the recommended name (`spec.title`). */
   readonly name: string;
   readonly type?: IndexType;
   readonly order?: 'ASC' | 'DESC';
   readonly unique?: boolean;
-  /** The function answers an array of values. */
+  /** The function returns an array of values. */
   readonly multi?: boolean;
-  /** The indexed value(s); without it the value at the dotted path `name`. Must be pure: the object is frozen. undefined or null: no value. */
+  /**
+   * Computes the indexed value or values; by default the value at the dotted path `name`. Must be pure: the object is
+   * frozen. undefined or null: no value.
+   */
   readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
 };
 export type IndexValue = string | number | boolean;
@@ -25,7 +28,9 @@ export type TypeDeclaration<T = PluginObject> = {
   readonly kind: string;
   readonly singular: string;
   readonly plural: string;
-  /** JSON Schema 2020-12 of the object's members beside apiVersion, kind and metadata: usually `spec` and `status`. */
+  /**
+   * JSON Schema 2020-12 of the object's members other than apiVersion, kind and metadata: usually `spec` and `status`.
+   */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly indexes?: readonly IndexSpec<T>[];
   readonly statusSubresource?: boolean;
@@ -38,5 +43,8 @@ export type TypeDeclaration<T = PluginObject> = {
   }[];
 };
 
-/** What `defineType` answers: a declaration that also names its type, and whose objects are known, in clients' calls. */
+/**
+ * The result of `defineType`: a declaration that also carries the type's name and the TypeScript type of its objects,
+ * for calls of clients.
+ */
 export type DefinedType<T = PluginObject> = TypeDeclaration<T> & Typed<T>;

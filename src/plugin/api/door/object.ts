@@ -12,10 +12,10 @@ export type ObjectMetadata = {
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
-/** What this object belongs to: once the last one is gone, so is this object: the platform deletes it. */
+/** An owner of this object: once the last owner is deleted, the platform deletes this object. */
 export type OwnerReference = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string; readonly blockOwnerDeletion?: boolean };
 
-/** An extension object as a plugin sees it; `Spec` and `Status` are the author's own types. */
+/** An object as a plugin sees it; `Spec` and `Status` are the author's own types. */
 export type PluginObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,8 +29,8 @@ export type TypeName = { readonly group: string; readonly version: string; reado
 
 declare const objectOf: unique symbol;
 
-/** Carries what a type's objects are; there is nothing of it at run time. */
+/** Carries the TypeScript type of the objects; it does not exist at run time. */
 export type Typed<T> = { readonly [objectOf]?: T };
 
-/** The objects of what `defineType` answered. */
+/** The object type of a result of `defineType`. */
 export type ObjectOf<Type> = Type extends Typed<infer T> ? Exclude<T, undefined> : never;

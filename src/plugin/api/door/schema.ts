@@ -1,9 +1,9 @@
 import type { ObjectMetadata, PluginObject } from './object.ts';
 
 /**
- * The values that fit a JSON Schema written `as const`: the one place where a schema becomes a TypeScript type. What a schema
- * says beyond `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `anyOf` and `oneOf` narrows
- * values, not the type; where nothing of these says what a value is, it is `unknown`.
+ * The TypeScript type of a JSON Schema written `as const`. Keywords other than `type`, `properties`, `required`,
+ * `additionalProperties`, `items`, `enum`, `const`, `anyOf` and `oneOf` restrict values, not the type. A schema without
+ * any of these keywords has the type `unknown`.
  */
 export type FromSchema<Schema> =
   Schema extends { readonly const: infer Value } ? Value
@@ -13,7 +13,7 @@ export type FromSchema<Schema> =
           : Schema extends { readonly oneOf: readonly (infer Each)[] } ? FromSchema<Each>
             : unknown;
 
-/** Each name of a `type` that lists several; one that is not known as a literal says nothing. */
+/** A `type` with several names is a union. A name that is not a literal gives `unknown`. */
 type OfType<Name, Schema> =
   string extends Name ? unknown
     : Name extends 'string' ? string
@@ -26,7 +26,7 @@ type OfType<Name, Schema> =
 
 type ItemOf<Schema> = Schema extends { readonly prefixItems: unknown } ? unknown : Schema extends { readonly items: infer Item } ? FromSchema<Item> : unknown;
 
-/** Members that are not declared may be there as well; they are left out, so that a misspelt one is an error. */
+/** Undeclared members may exist, but are not part of the type, so that a misspelt one is an error. */
 type MembersOf<Schema> =
   Schema extends { readonly properties: infer Properties }
     ? Shown<
@@ -37,10 +37,10 @@ type MembersOf<Schema> =
 
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** One object type instead of an intersection, as an editor shows it. */
+/** Flattens an intersection into one object type, for editors. */
 type Shown<Members> = { [Name in keyof Members]: Members[Name] };
 
-/** The object of a type with this schema; a schema that is not known in detail makes any object. */
+/** The object of a type with this schema; any object if the schema is not known in detail. */
 export type ObjectOfSchema<Schema> =
   Schema extends { readonly properties: infer Properties }
     ? string extends keyof Properties ? PluginObject : Shown<{ readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMetadata } & MembersOf<Schema>>
