@@ -112,7 +112,7 @@ function collect(table: GroupTable, { resource, subresource }: Place, text: stri
 
 const none: readonly Candidate[] = [];
 
-/** A pattern never matches the form that names a plugin, whose remainder is literal. */
+/** A pattern never matches the form that names a plugin: its remainder is literal. */
 function isWhoevers({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }

@@ -10,7 +10,7 @@ export class Turns {
   readonly #turnMs: number;
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
-  /** When this turn's time for newcomers is used up; undefined in a turn that has had none. */
+  /** The end of this turn's time for new readers; undefined in a turn without one. */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -26,7 +26,7 @@ export class Turns {
     });
   }
 
-  /** For work that is mostly short: undefined if it may begin at once, because nobody waits and this turn has time left for it. */
+  /** For mostly short work: undefined if it may start now, because nobody waits and this turn has time left. */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);
   }

@@ -5,69 +5,78 @@ import type { Rejection } from './rejection.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * What somebody wants of one object. Everything a decision depends on comes in here or in the state: time, uid and drawn
- * names are parameters, so deciding is pure.
+ * A requested change of one object. A decision depends only on the command, the state and the facts: time, uid and
+ * random names are parameters, so deciding is pure.
  */
 export type Command =
-  /** `object` is the body: apiVersion, kind and server-managed metadata may be missing or are replaced (decision 1.4). */
+  /** `object` is the body: apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
   | { readonly type: 'create'; readonly object: JsonObject }
-  /** PUT: the whole object, or (part `status`) its status alone. */
+  /** PUT: the whole object, or (part `status`) only its status. */
   | { readonly type: 'replace'; readonly name: string; readonly object: JsonObject; readonly part: Part; readonly preconditions: Preconditions }
   | { readonly type: 'patch'; readonly name: string; readonly patch: Patch; readonly part: Part; readonly preconditions: Preconditions }
-  /** Marks the object for deletion, and removes it if nothing holds it. Without `propagation` its own finalizers say what becomes of its dependents. */
+  /**
+   * Marks the object for deletion, and removes it if it has no finalizers. Without `propagation`, the object's own
+   * finalizers decide about its dependents.
+   */
   | { readonly type: 'delete'; readonly name: string; readonly preconditions: Preconditions; readonly propagation?: Propagation | undefined }
-  /** The collector's: removes a marked object without finalizers whose uid is still this. */
+  /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /** The platform's: repeats the object of that uid and version one revision on, under the present declaration, which claims its values. */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
-/** `main` leaves status alone where the type has a status subresource; `status` leaves all else alone. */
+/** `main` ignores status where the type has a status subresource; `status` ignores everything else. */
 export type Part = 'main' | 'status';
 
 export type Patch =
-  /** RFC 6902. Operations are decoded by resource/patch.ts. */
+  /** RFC 6902. resource/patch.ts decodes the operations. */
   | { readonly kind: 'json'; readonly operations: readonly JsonValue[] }
   /** RFC 7396. */
   | { readonly kind: 'merge'; readonly document: JsonValue };
 
-/** Beyond what the body itself carries (metadata.version, resourceVersion, uid: decisions 2.2, 1.4). */
+/** Preconditions beside those in the body (metadata.version, resourceVersion, uid: decisions 2.2, 1.4). */
 export type Preconditions = {
-  /** `If-Match`: the current version must be one of these; `any` needs only existence. 412 otherwise. */
+  /** `If-Match`: the current version must be one of these; `any` requires only existence. 412 otherwise. */
   readonly ifMatch?: readonly number[] | 'any';
   /** DeleteOptions.preconditions: 409 otherwise. */
   readonly uid?: string;
   readonly resourceVersion?: string;
 };
 
-/** Who asks and how it is to be done: beside the command, the same for every kind of it. */
+/** The caller and the options of a write, the same for every kind of command. */
 export type WriteContext = {
-  /** In whose name it is done: judged by what they hold, whoever carries it out. */
+  /** The author of the write: its rights decide, even if another part carries the write out. */
   readonly subject: Subject;
   readonly cause: Cause;
-  /** `dryRun=All`: everything is checked, nothing is appended. */
+  /** `dryRun=All`: checks everything and appends nothing. */
   readonly dryRun: boolean;
-  /** Unknown fields: refused by the schema's own rule when undefined (decision 1.9). */
+  /** Handling of unknown fields; when undefined, the schema decides (decision 1.9). */
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
   /** `plugin`: reserved label keys are refused (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
-  /** Whose limits it counts against; the subject's when undefined. A route of a plugin writes for its caller. */
+  /**
+   * The subject that is charged for the write by rate limits; `subject` when undefined. A plugin's route writes for its
+   * caller.
+   */
   readonly chargedTo?: Subject;
-  /** Of the writer's own tokens, sessions or profile: their stricter limits count as well. */
+  /** A write of the writer's own tokens, sessions or profile, which has stricter limits in addition. */
   readonly isOwn?: true;
-  /** What its request has paid already. `counted`: one write; `whole`: it pays and is not refused, so that nothing stays half done. */
+  /**
+   * Rate limiting that the request has passed already. `counted`: one write; `whole`: the write counts but is never
+   * refused, so that a series of writes completes.
+   */
   readonly admitted?: 'counted' | 'whole';
-  /** It comes with the files of an installed plugin: their number bounds it, so the disk's reserve is open to it. */
+  /** An object from an installed plugin's files. The files bound their number, so they may use the disk reserve. */
   readonly isShipped?: true;
-  /** Aborts once the client has gone. It is asked only where a write waits for its turn to cost much. */
+  /** Aborts when the client disconnects. Called only where a write queues for expensive work. */
   readonly gone?: () => AbortSignal;
 };
 
 export type WriteOutcome =
   | {
     readonly ok: true;
-    /** The answer's JSON. */
+    /** The JSON of the response. */
     readonly bytes: Uint8Array;
-    /** `metadata.version` of the answer. */
+    /** `metadata.version` in the response. */
     readonly version: number;
     readonly name: string;
     /** False for a no-op and a dry run: nothing was appended. */

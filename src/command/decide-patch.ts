@@ -8,8 +8,8 @@ import type { Rejection } from './rejection.ts';
 type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * The body a patch amounts to: the stored object as its readers see it, patched. Versions the patch leaves alone come out
- * equal to the current ones and so are no precondition; one that it sets to anything else is refused as stale.
+ * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the current ones,
+ * so they pass; any other version is refused as stale.
  */
 export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
   const shown = shownObject(state.object, state.position.toString());

@@ -17,9 +17,9 @@ import { changedMembers, clientMetadata, isMarked, renumbered, replaced, isSameS
 import { admit, finalizerViolations, nameViolations, refuseViolations } from './validation.ts';
 
 export type Decision =
-  /** With something `withheld` it is not to be appended: that is to be kept first, and then decided anew. */
+  /** A decision with `withheld` must not be appended: store the secret first, then decide again. */
   | Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined }
-  /** The result equals what is stored: nothing is appended (decision 1.6). */
+  /** The result equals the stored object: nothing is appended (decision 1.6). */
   | { readonly ok: true; readonly event: undefined; readonly object: ResourceObject; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly rejection: Rejection };
 
@@ -43,7 +43,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
   }
 }
 
-/** The name a create is for; undefined when the body gives neither a name nor a usable prefix. */
+/** The name for a create; undefined when the body has neither a name nor a usable prefix. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
   const { name, generateName } = namesOf(object);
   return name ?? completed(generateName, suffix);
@@ -93,7 +93,7 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
   if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
   const result = patched(state, command.patch);
   if (result.ok) return decideReplace(state, draftOf(result.document), command, facts);
-  // A patch that cannot be read is refused before any precondition; one that cannot be applied, after them.
+  // A malformed patch is refused before the preconditions; a patch that cannot be applied, after them.
   return result.rejection.reason === 'bad-request' ? result : checkPreconditions(state, command.preconditions, facts) ?? result;
 }
 
@@ -117,7 +117,7 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
 
 type Outcome = { readonly facts: Facts; readonly leaving: boolean; readonly mayBeSame: boolean; readonly warnings: readonly string[] };
 
-/** The event of a replacement that was found right, unless it makes no difference. */
+/** The event for a valid replacement; none when nothing changes. */
 function changed(state: LiveState, next: ResourceObject, { facts, leaving, mayBeSame, warnings }: Outcome): Decision {
   const current = state.object;
   const stored = complete(next, current, facts);
@@ -147,7 +147,7 @@ function decideDelete(state: State, { name, preconditions, propagation }: Comman
 
 function decideCollect(state: State, name: string, uid: string, facts: Facts): Decision {
   if (state.kind !== 'live' || state.object.metadata.uid !== uid) return refuse('not-found', notFound(facts.type, name));
-  if (!isRemovable(state.object)) return refuse('precondition-failed', `"${name}" is not ready to be removed`);
+  if (!isRemovable(state.object)) return refuse('precondition-failed', `"${name}" cannot be removed yet: it is not marked for deletion, or it has finalizers`);
   const event = removalOf(state.object);
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }

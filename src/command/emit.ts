@@ -8,15 +8,17 @@ import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
-/** The event that makes `object` what is stored, with every unique value it holds. */
+/** The event that stores `object`, with every unique value that the object holds. */
 export type Emitted = Refused | {
   readonly ok: true;
   readonly event: ObjectEvent;
-  /** What the object contributes to its type's indexes, so that the fold need not find it out again; undefined when unknown. */
+  /** The object's index entry, so that the fold need not compute it again; undefined when unknown. */
   readonly entry: IndexEntry | undefined;
   readonly object: ResourceObject;
   readonly warnings: readonly string[];
-  /** Appended together with `event`, as nothing holds the object after it (decision 3.1); `object` is the removed one. */
+  /**
+   * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed one.
+   */
   readonly removal?: Removal;
 };
 
@@ -30,7 +32,7 @@ type Change = {
   readonly warnings: readonly string[];
 };
 
-/** Refuses what an index cannot take: every one must be able to, not only the unique ones whose values are claimed. */
+/** Refuses an object that an index cannot hold. This applies to all indexes, not only to unique ones. */
 export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
     const entry = entryOf(type.indexes, object);
@@ -50,7 +52,7 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   return { ok: true, event: { type: event, object, values: heldValues(able, object, onceUnique) }, entry: undefined, object, warnings };
 }
 
-/** With the removal of an object that is marked and held by nothing. */
+/** Adds the removal of a marked object without finalizers. */
 export function emitRemoved(emitted: Emitted): Emitted {
   if (!emitted.ok || !isRemovable(emitted.object)) return emitted;
   const removal = removalOf(emitted.object);
@@ -61,7 +63,7 @@ export function isRemovable({ metadata: { deletionTimestamp, finalizers } }: Res
   return deletionTimestamp !== undefined && finalizers === undefined;
 }
 
-/** The event after the one that left `object` as it is. */
+/** The removal event that follows the event with `object`. */
 export function removalOf(object: ResourceObject): Removal {
   const { metadata } = object;
   const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };

@@ -5,50 +5,56 @@ import type { ResourceObject } from '../resource/object/object.ts';
 export type { HeldValue } from '../resource/held-values.ts';
 
 /**
- * What has happened, in the past tense. An object event carries the whole object after it, so a watch frame, a history entry
- * and a rebuild need no other read; and `values`, every unique value held after it, so whether a value is held is judged
- * from events and never by running a plugin's code (consistency protocol, 1).
+ * Events: facts, in the past tense. An object event contains the whole object after the change, so watch frames,
+ * history and rebuilds need no other read. `values` are all unique values held after it, so claims are judged from
+ * events alone, without running plugin code (consistency protocol, 1).
  */
 
 export type ObjectEvent =
   | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectUpdated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectDeletionRequested'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  /** The object's last state; nothing is held any more. */
+  /** `object` is the last state; it holds no values any more. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
-  /** Takes a revision so that a pending append at it can no longer land; without an object on a name that has none. */
+  /** Takes a revision, so that a pending append at it is refused; `object` is absent for a name without one. */
   | { readonly type: 'NameFenced'; readonly object?: ResourceObject; readonly values: readonly HeldValue[] };
 
 export type ClaimEvent =
-  /** `holder` is an object stream; `through` the highest expected revision of any attempt in its tenure (-1: absent). */
+  /**
+   * `holder` is an object stream; `through` is the highest expected revision of any attempt under this claim (-1:
+   * absent).
+   */
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 export type SecretEvent =
-  /** `hash` is a PHC string (`$scrypt$…`). It counts once an event of the user's names its revision. */
+  /** `hash` is a PHC string (`$scrypt$…`). It is valid once an event of the user names its revision. */
   | { readonly type: 'PasswordSet'; readonly hash: string }
-  /** `digest` is the SHA-256 of the token's text, in hex: the text itself is nowhere. */
+  /** `digest` is the SHA-256 of the token's text, in hex; the text itself is never stored. */
   | { readonly type: 'TokenIssued'; readonly digest: string };
 
-/** Of the log itself, in the stream `platform:log`: the first is its founding, and the last EpochStarted says what counts. */
+/**
+ * Events of the log itself, in the stream `platform:log`. The first is its founding; the last EpochStarted is in force.
+ */
 export type PlatformEvent =
   /**
-   * From here on positions may repeat what other copies of this log, or this one before it was restored, gave: they count
-   * within the epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one.
+   * From here on, positions may repeat those of other copies of this log, or of this log before a restore: a position
+   * is valid within its epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one
+   * platform.
    */
   | { readonly type: 'EpochStarted'; readonly logId: string; readonly domain: string; readonly epoch: number; readonly reason: 'founded' | 'copied' | 'restored'; readonly copyOf?: { readonly logId: string; readonly epoch: number } }
-  /** The copy that the epoch began as is whole and was compared with its source. Until then nothing may serve from it. */
+  /** The copy that started this epoch is complete and equals its source. Before this event no server may use it. */
   | { readonly type: 'CopyFinished'; readonly events: number };
 
-/** Which node does what only one needs to do, in a stream `lease:<name>` (consistency protocol, 6). Only the last one counts. */
+/** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
 export type LeaseEvent =
-  /** Each renewal is another one. `leaseMs` is how long others wait in which the stream does not grow. */
+  /** Each renewal is a new event. A lease expires when its stream does not grow for `leaseMs`. */
   | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
 /**
- * In the stream `platform:level`: from here on events of this level may be written. A node that does not read it stops here, as
- * does a version that knows no levels (consistency protocol, 7).
+ * In the stream `platform:level`: from here on, events of this level may be written. A node that cannot read this level
+ * stops here, and so does a version without levels (consistency protocol, 7).
  */
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
@@ -62,14 +68,14 @@ export type NodeEvent =
 
 export type PackageEvent =
   /**
-   * A piece of a plugin's package as it was uploaded, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`
-   * in order, `data` in base64. Nothing folds it; it is read when a node unpacks the package.
+   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`,
+   * `data` in base64. No read model folds it; a node reads it to unpack the package.
    */
   | { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
 
 /**
- * What a type is declared as from here on, in the stream `type:<plural>.<group>`. Its last one counts: a node that has another
- * declaration writes no object of the type (consistency protocol, 7).
+ * The declaration of a type from here on, in the stream `type:<plural>.<group>`. The last event is in force: a node
+ * with another declaration writes no object of the type (consistency protocol, 7).
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
@@ -87,11 +93,11 @@ export type UniquenessEvent = {
 
 export type Event = UniquenessEvent | ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent | LevelEvent | NodeEvent;
 
-/** Who caused an event and how (decision 10.1). */
+/** The actor and the request that caused an event (decision 10.1). */
 export type Cause = {
   /** The user's name; `system:<part>` for the platform's own writes. */
   readonly actor: string;
-  /** The personal access token they showed, by name. */
+  /** The name of the personal access token used. */
   readonly token?: string;
   readonly verb: string;
   readonly requestId: string;
@@ -100,20 +106,20 @@ export type Cause = {
   readonly userAgent?: string;
   /** W3C Trace Context `traceparent`. */
   readonly traceParent?: string;
-  /** The plugin through which it was written, if any. */
+  /** The plugin that made the write, if any. */
   readonly plugin?: string;
 };
 
 export type EventMetadata = Cause & {
-  /** RFC 3339, UTC, milliseconds: max(now, the last folded event's). */
+  /** RFC 3339, UTC, milliseconds: the later of now and the last folded event's time. */
   readonly time: string;
-  /** The version of the event's shape: older ones are upcast in event-codec.ts. */
+  /** The version of the event's shape; event-codec.ts upcasts older ones. */
   readonly schema: number;
   readonly $correlationId: string;
   readonly $causationId?: string;
-  /** Of an object's: the revision of its type's declaration that it was decided by. Absent: none was known. */
+  /** For an object event: the revision of the type declaration that the decision used; absent when none was known. */
   readonly declared?: number;
 };
 
-/** The event schema this version writes. */
+/** The event schema that this version writes. */
 export const eventSchema = 1;

@@ -3,17 +3,17 @@ import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { HeldValue, ObjectEvent } from './event.ts';
 
-/** What stands in one object's stream, as far as decisions need it. */
+/** The state of one object's stream, as decisions need it. */
 export type State =
   | { readonly kind: 'absent' }
-  /** Deleted, or a fenced name that never held an object: the next create goes on numbering here. */
+  /** Deleted, or a fenced name that never held an object: the next create continues the numbering. */
   | { readonly kind: 'gone'; readonly revision: StreamRevision }
   | {
     readonly kind: 'live';
     readonly revision: StreamRevision;
     readonly position: LogPosition;
     readonly object: ResourceObject;
-    /** Unknown where the state was read from a row: `values` are judged from events only. */
+    /** Undefined when the state was read from a row: `values` come from events only. */
     readonly values?: readonly HeldValue[];
   };
 
@@ -21,12 +21,12 @@ export type LiveState = State & { readonly kind: 'live' };
 
 export const initialState: State = { kind: 'absent' };
 
-/** What an append of what was decided on this state expects. */
+/** The expected revision of an append decided on this state. */
 export function expectedOf(state: State): ExpectedRevision {
   return state.kind === 'absent' ? 'absent' : state.revision;
 }
 
-/** The state after `event`. Total on whatever `decide` emits; a gap in revisions is a bug of the caller. */
+/** The state after `event`. Accepts every event that `decide` emits; a gap in revisions is a bug of the caller. */
 export function evolve(state: State, event: ObjectEvent, at: { readonly revision: StreamRevision; readonly position: LogPosition }): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;
   if (at.revision !== expected) throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);

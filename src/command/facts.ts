@@ -4,28 +4,28 @@ import type { WriteContext } from './command.ts';
 import type { Completed, Kept, Strategy } from './strategy.ts';
 import type { Subject } from './subject.ts';
 
-/** Everything a decision depends on beside state and command: decide reads no clock, draws nothing and does no I/O. */
+/** The inputs of a decision beside state and command: decide reads no clock, draws no random values and does no I/O. */
 export type Facts = {
   readonly type: ResourceType;
-  /** Indexes that were unique once: events say of them, too, which values are held. */
+  /** Indexes that are or were unique: events list held values for them, too. */
   readonly onceUnique?: ReadonlySet<string> | undefined;
   /** RFC 3339, UTC, milliseconds. */
   readonly now: string;
-  /** The uid a create gives. */
+  /** The uid for a create. */
   readonly uid: string;
-  /** The five characters a `generateName` is completed with. */
+  /** The random suffix (five characters) for `generateName`. */
   readonly suffix: string;
   readonly domain: string;
   readonly origin: WriteContext['origin'];
   readonly fieldValidation: WriteContext['fieldValidation'];
   readonly subject: Subject;
-  /** What a type of the platform's asks beside its schema. */
+  /** The strategy of a platform type; undefined for a plugin's type. */
   readonly strategy?: Strategy | undefined;
-  /** What was withheld from this very write and is kept by now. */
+  /** The secret withheld from this write, once it is stored. */
   readonly kept?: Kept | undefined;
 };
 
-/** As it is stored: what the type's strategy makes of it, where it has one. */
+/** The object to store; a type's strategy may complete it. */
 export function complete(after: ResourceObject, before: ResourceObject | undefined, { strategy, subject, domain, now, kept }: Facts): Completed {
   return strategy === undefined ? { ok: true, object: after } : strategy.complete({ before, after, subject, domain, now, kept });
 }

@@ -1,6 +1,6 @@
 /**
- * The level of a log: what nodes may write to it. It rises once every live node reads the next one (consistency protocol, 7), and
- * never falls. A log that does not say which it has is of the first.
+ * The level of a log: the kinds of events that nodes may write to it. It rises once every live node reads the next
+ * level (consistency protocol, 7), and never falls. A log without a recorded level has the first.
  *
  * 1: what was written before there were levels.
  * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of objects' events.
@@ -8,5 +8,5 @@
 export const firstLevel = 1;
 export const declarationsLevel = 2;
 
-/** The highest that this version reads, and writes once the log is of it. */
+/** The highest level that this version reads, and writes once the log has it. */
 export const levelRead = 2;

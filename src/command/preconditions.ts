@@ -5,14 +5,14 @@ import type { LiveState } from './evolve.ts';
 import type { Facts } from './facts.ts';
 import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 
-/** Why a body is not one for the object its path names. */
+/** The mismatch between the body and the object that the path names; undefined when they agree. */
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
   if (problem !== undefined) return problem;
   return draft.name === name ? undefined : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(name)}`;
 }
 
-/** The request's own preconditions: 412 before 409. */
+/** Checks the request's preconditions: 412 before 409. */
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {
@@ -23,7 +23,7 @@ export function checkPreconditions(state: LiveState, preconditions: Precondition
   return undefined;
 }
 
-/** What the body itself says of the object it is for: a uid, a version or a resourceVersion. */
+/** The preconditions in the body's metadata: uid, version and resourceVersion. */
 export function checkStaleness(state: LiveState, draft: Draft, facts: Facts): Refused | undefined {
   if (draft.uid !== undefined && draft.uid !== state.object.metadata.uid) return uidConflict(facts.type, draft.uid, state.object);
   const versionStale = draft.version !== undefined && draft.version !== state.revision;

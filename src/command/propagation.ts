@@ -1,21 +1,21 @@
-/** What becomes of an object's dependents when it is deleted, as Kubernetes' DeleteOptions say it. */
+/** The treatment of dependents when an object is deleted, as in Kubernetes' DeleteOptions. */
 export type Propagation =
-  /** They are deleted once it is gone. */
+  /** Dependents are deleted after the object. */
   | 'Background'
-  /** They stay, and their references to it are removed before it goes. */
+  /** Dependents stay; their references to the object are removed before its deletion. */
   | 'Orphan'
-  /** Those that block its deletion are gone before it is. */
+  /** Dependents that block the deletion are deleted before the object. */
   | 'Foreground';
 
-/** The finalizers that keep an object until that has been done, by the names Kubernetes' clients know. */
+/** Finalizers for the last two policies, by their names in Kubernetes. */
 export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
 
 const finalizerOf = { Background: undefined, Orphan: orphanFinalizer, Foreground: foregroundFinalizer } as const satisfies Record<Propagation, string | undefined>;
 
 /**
- * The finalizers of an object that is marked now. A policy takes the place of what the object's own finalizers said; without
- * one they stand, as with Kubernetes. `held`: what the platform itself has to do before such an object may go.
+ * The finalizers of an object when it is marked. A policy replaces the policy that the finalizers express; without one
+ * they stay, as in Kubernetes. `held`: finalizers of the platform, for its own cleanup.
  */
 export function markedFinalizers(finalizers: readonly string[] = [], propagation: Propagation | undefined, held: readonly string[] = []): readonly string[] {
   if (propagation === undefined) return [...new Set([...finalizers, ...held])];

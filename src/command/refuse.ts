@@ -4,7 +4,7 @@ import type { Draft } from '../resource/object/draft.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
-/** The texts of refusals, worded as Kubernetes' clients expect to read them. */
+/** The texts of refusals, in the wording of Kubernetes. */
 export type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 export function identityProblem(draft: Draft, type: ResourceType, presence: 'required' | 'optional'): string | undefined {
@@ -34,7 +34,7 @@ export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }
 
-/** Refusals that need no more than a detail. */
+/** Refusals that need only a detail. */
 type PlainReason = Exclude<
   Rejection['reason'], 'invalid' | 'unique-value-taken' | 'too-many-requests' | 'insufficient-storage' | 'unavailable'
 >;
@@ -51,7 +51,7 @@ function dotted(group: string): string {
   return group === '' ? '' : `.${group}`;
 }
 
-/** Each with its place; what breaks a rule as a whole has none. */
+/** Each violation with its field; a violation of the whole object has no field. */
 export function violationsText(violations: readonly Violation[]): string {
   const textOf = ({ pointer, detail }: Violation): string =>
     pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`;

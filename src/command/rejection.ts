@@ -1,9 +1,12 @@
 import type { Violation } from '../resource/type/resource-type.ts';
 
-/** Why a command was refused: a closed union, mapped to a status in one table at the edge (http/problem.ts). */
+/** Why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). */
 export type Rejection =
   | { readonly reason: 'bad-request'; readonly detail: string }
-  /** Known who asks, and it is not theirs to do: what the object would grant is more than they hold (decision 6.7). */
+  /**
+   * The caller is known but lacks a right: for example, the object would grant more rights than the caller holds
+   * (decision 6.7).
+   */
   | { readonly reason: 'forbidden'; readonly detail: string }
   | { readonly reason: 'not-found'; readonly detail: string }
   | { readonly reason: 'already-exists'; readonly detail: string }
@@ -12,9 +15,9 @@ export type Rejection =
   | { readonly reason: 'precondition-failed'; readonly detail: string }
   | { readonly reason: 'invalid'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** The disk has less free than its reserve. */
+  /** The disk has less free space than its reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** `lasts`: for as long as this node is as it is, so nobody waits for it. */
+  /** `lasts`: the node cannot recover by itself, so no caller waits for it. */
   | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number; readonly lasts?: true };
 
 export type RejectionReason = Rejection['reason'];

@@ -7,7 +7,10 @@ import type { LiveState } from './evolve.ts';
 
 type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
 
-/** The object after a write of one of its parts: what the server sets is kept, what the client sets is the draft's. */
+/**
+ * The object after a write of one of its parts: keeps members that the server sets, and takes the client's from the
+ * draft.
+ */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
   return by.part === 'main' ? mainReplaced(current, by.draft, by.members, type) : statusReplaced(current, by.members['status']);
 }
@@ -32,7 +35,7 @@ function statusReplaced(current: ResourceObject, status: unknown): ResourceObjec
   return status === undefined ? rest : { ...rest, status };
 }
 
-/** A status write is judged by its status alone: everything else is the stored object's. */
+/** A write of the status validates the status only; all else comes from the stored object. */
 export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
   const { status } = draft.members;
@@ -40,10 +43,10 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
   return { ...draft, name, labels, annotations, finalizers, ownerReferences, violations, unknown: [], members: status === undefined ? {} : { status } };
 }
 
-/** A precondition that cannot be read is no licence to write. */
+/** A malformed precondition must refuse the write, not pass. */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
-/** The members beside metadata after a write; undefined when they are what is stored. */
+/** The members beside metadata after a write; undefined when they equal the stored ones. */
 export function changedMembers(current: ResourceObject, next: ResourceObject): Readonly<Record<string, unknown>> | undefined {
   const members = membersOf(next);
   return deepEqual(members, membersOf(current)) ? undefined : members;
@@ -72,7 +75,7 @@ export function renumbered(object: ResourceObject, state: LiveState, grow: { rea
   return { ...object, metadata: { ...metadata, version: state.revision + 1, generation: metadata.generation + grow.generation } };
 }
 
-/** `generation` counts changes of what is desired: everything beside metadata and status. */
+/** `generation` counts changes of the desired state: all members except for metadata and status. */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);
   const { status: _after, ...desiredAfter } = membersOf(after);

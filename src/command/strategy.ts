@@ -3,39 +3,45 @@ import type { Refused } from './refuse.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * What one of the platform's own types asks of a write beside its schema: how an object becomes the one that is stored.
- * Part of deciding, so it is pure (Kubernetes' registry calls the same a strategy).
+ * The rules of a platform type that its schema cannot express: how a requested object becomes the stored one. Part of
+ * deciding, so it is pure (Kubernetes' registry has the same concept).
  */
 export type Strategy = {
   complete(completion: Completion): Completed;
-  /** Finalizers that an object gets when it is marked: what the platform has to do before its name is free. */
+  /** Finalizers added when an object is marked: the platform's cleanup before the name is free. */
   heldBy?(domain: string): readonly string[];
 };
 
 export type Completion = {
-  /** What is stored; undefined for a create. */
+  /** The stored object; undefined for a create. */
   readonly before: ResourceObject | undefined;
-  /** What the write would store, schema and metadata found right. `status` is the writer's own. */
+  /** The object that the write would store; schema and metadata are valid. `status` is the writer's. */
   readonly after: ResourceObject;
   readonly subject: Subject;
   readonly domain: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly now: string;
-  /** Present once what was withheld has been put into `secret:<uid>`. */
+  /** Present once the secret is stored in `secret:<uid>`. */
   readonly kept: Kept | undefined;
 };
 
-/** `withheld`: taken out of the object, or drawn for it; it is kept in a stream of its own before the object's event goes out. */
+/**
+ * `withheld`: a secret removed from the object or generated for it. It is stored in its own stream before the object's
+ * event is appended.
+ */
 export type Completed = Refused | { readonly ok: true; readonly object: ResourceObject; readonly withheld?: Withheld | undefined };
 
 export type Withheld =
   | { readonly kind: 'password'; readonly text: string }
-  /** To be drawn: the text of a personal access token, or of a session. It begins with the prefix, which tells one from the other. */
+  /** The text of a personal access token or of a session, to be generated. The prefix tells the two apart. */
   | { readonly kind: 'token'; readonly prefix: 'pat' | 'ses' };
 
 export type Kept = {
-  /** The revision of `secret:<uid>` at which it is kept. Only what an object's event names counts, so a crash between leaves nothing valid. */
+  /**
+   * The revision of `secret:<uid>` that holds the secret. Only a secret that an object event names is valid, so a crash
+   * in between leaves nothing valid.
+   */
   readonly revision: number;
-  /** What was drawn, to be shown in the answer of this one write as `status.token`. */
+  /** The generated text, shown once, in this write's response as `status.token`. */
   readonly token?: string;
 };

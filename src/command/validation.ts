@@ -9,7 +9,7 @@ import { isMarked } from './replacement.ts';
 
 type Admitted = { readonly ok: true; readonly members: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] };
 
-/** The members a write is about, unknown ones dropped or refused as `fieldValidation` says (decision 1.9). */
+/** The draft's members; `fieldValidation` decides whether unknown ones are dropped or refused (decision 1.9). */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const { type, fieldValidation } = facts;
   if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
@@ -20,13 +20,16 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
 }
 
 type Judged = {
-  /** Undefined when they are what is stored: they were judged when they were written, and a schema may have changed since. */
+  /**
+   * Undefined when they equal the stored ones: those were valid when they were written, and the schema may have changed
+   * since.
+   */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
 };
 
-/** Refuses a write that breaks rules of metadata or schema, with every broken rule at once. */
+/** Refuses a write that violates rules of metadata or schema, with all violations. */
 export function refuseViolations(draft: Draft, { members, more, current }: Judged, facts: Facts): Refused | undefined {
   const unknown = facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
   const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
@@ -36,11 +39,11 @@ export function refuseViolations(draft: Draft, { members, more, current }: Judge
 
 export function nameViolations(draft: Draft, name: string): readonly Violation[] {
   if (draft.violations.some(({ pointer }) => pointer === '/metadata/name' || pointer === '/metadata/generateName')) return [];
-  const problem = name === '' ? 'must not be empty (metadata.generateName may stand for it)' : nameProblem(name);
+  const problem = name === '' ? 'must not be empty (or set metadata.generateName)' : nameProblem(name);
   return problem === undefined ? [] : [{ pointer: draft.name === undefined && draft.generateName !== undefined ? '/metadata/generateName' : '/metadata/name', detail: problem }];
 }
 
-/** Kubernetes' rule: while an object is being deleted finalizers can only go (decision 3.2). */
+/** Kubernetes' rule: during a deletion finalizers can only be removed (decision 3.2). */
 export function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
   if (!isMarked(current)) return [];
   const present = new Set(current.metadata.finalizers ?? []);

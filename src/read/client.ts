@@ -1,6 +1,6 @@
 import { actorOf, type Subject } from '../command/subject.ts';
 
-/** Where a request comes from, for what is shared out among clients. */
+/** The origin of a request, for limits that clients share. */
 export type Client = {
   /** Undefined for a visitor. */
   readonly user: string | undefined;
@@ -11,7 +11,7 @@ export function clientOf(subject: Subject, address: string): Client {
   return { user: subject.kind === 'visitor' ? undefined : actorOf(subject), address };
 }
 
-/** By what a client's share is counted: visitors are nobody, so they share by address. */
+/** The account of a client's share: the user, or the address for visitors. */
 export function accountOf({ user, address }: Client): string {
   return user === undefined ? `address:${address}` : `user:${user}`;
 }

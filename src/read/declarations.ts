@@ -2,13 +2,13 @@ import type { StreamRevision } from '../log/log.ts';
 import type { Declaration } from '../resource/type/declaration.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 
-/** A declaration that stands in the log, and its revision in its type's stream. */
+/** A recorded declaration, and its revision in the type's stream. */
 export type Declared = {
   readonly revision: StreamRevision;
   readonly declaration: Declaration;
   /**
-   * Of each unique index the revision of the declaration since which it is that without a break, of the same values. What
-   * events of earlier declarations say is held may be claimed by nobody.
+   * For each unique index, the revision of the declaration since which the index is unique over the same values without
+   * interruption. A value held according to an older event may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
   /** The same, of whichever values: by which function an index is computed may have changed meanwhile. */
@@ -30,13 +30,13 @@ export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforc
 /** An object that was written by a declaration from before its index was unique, although that was enforced by then. */
 export type LateWrite = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly indexes: readonly string[] };
 
-/** What the log says of types' declarations, as far as this node has folded it. */
+/** The declarations of types in the log, as far as this node has folded it. */
 export type DeclarationReader = {
-  /** The last one; undefined where the type was never declared. */
+  /** The latest declaration; undefined for a type that was never declared. */
   declared(type: TypeKey): Declared | undefined;
   /**
-   * The names of the indexes of which an event says that an object holds a value: those that are unique or once were. Events go on
-   * saying which of their values are held, so that nothing is lost while an index is not unique (consistency protocol, 1).
+   * The indexes for which events list held values: those that are unique, and those that once were. Events keep listing
+   * them while an index is not unique, so that no information is lost (consistency protocol, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };
@@ -61,9 +61,9 @@ export type DeclarationFeed = {
   onLate(listener: (late: LateWrite) => void): () => void;
 };
 
-/** Which level the log has, as far as this node has folded it. */
+/** The log's level, as far as this node has folded it. */
 export type LevelReader = {
   level(): number;
-  /** Calls `listener` once it has risen. It must not throw. */
+  /** Calls `listener` when the level has risen. It must not throw. */
   subscribe(listener: (level: number) => void): () => void;
 };

@@ -4,11 +4,11 @@ import type { ListQuery, OrderPlace } from '../resource/query/list-query.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { SnapshotPlaces } from './snapshot-places.ts';
 
-/** Ports of the object read model. A read sees one state: that of `position()` in the turn it is begun. */
+/** Ports of the object read model. A read sees one state: that of `position()` in the turn of the call. */
 
-/** An object as it is answered. */
+/** An object as a response shows it. */
 export type StoredObject = {
-  /** The exact JSON of the answer, `metadata.resourceVersion` included. Never changed after it is handed out. */
+  /** The exact JSON of the response, `metadata.resourceVersion` included. Never modified. */
   readonly bytes: Uint8Array;
   /** `metadata.version`. */
   readonly revision: StreamRevision;
@@ -16,7 +16,7 @@ export type StoredObject = {
   readonly position: LogPosition;
 };
 
-/** Too many long lists are being read at once: the caller tries again later. */
+/** Too many long lists are being read: the caller retries later. */
 export class SnapshotsExhaustedError extends Error {
   constructor(held: number) {
     super(`${String(held)} long lists are being read already`);
@@ -24,7 +24,7 @@ export class SnapshotsExhaustedError extends Error {
   }
 }
 
-/** What stands in an object's stream: the base of every decision. */
+/** The head of an object's stream, the base of every decision. */
 export type StreamHead =
   | { readonly kind: 'absent' }
   /** Deleted, or a fenced name that never held an object. */
@@ -32,33 +32,33 @@ export type StreamHead =
   | { readonly kind: 'live'; readonly stored: StoredObject };
 
 export type ListPage = {
-  /** Where the list was read: a watch from here has neither gap nor repeat. */
+  /** The position of the read: a watch from here has neither gap nor repeat. */
   readonly position: LogPosition;
-  /** Objects that match, in all pages. */
+  /** The number of matching objects, over all pages. */
   readonly total: number;
-  /** This page's objects, in order. */
+  /** The number of objects in this page. */
   readonly count: number;
-  /** Place of the page's last object when more follow it; undefined at the end. */
+  /** The place of the page's last object when more objects follow; undefined on the last page. */
   readonly next: OrderPlace | undefined;
-  /** Objects after this page's last one. */
+  /** The number of objects after this page. */
   readonly remaining: number;
   /**
-   * The objects' JSON, joined with commas. A short page is there at once; a long one comes in slices, none of which begins or
-   * ends with a comma, read from a snapshot at `position`. The snapshot is taken by the call, which must be made in the turn
-   * in which the page is given, and released when iteration ends or is abandoned.
+   * The objects' JSON, joined with commas. A short page is ready at once. A long one is read in slices from a snapshot
+   * at `position`; no slice begins or ends with a comma. The call takes the snapshot and must be made in the same turn;
+   * the snapshot is released when the iteration ends or is abandoned.
    */
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
-/** Throws once nobody waits for what is being chosen any more. */
+/** Throws once the result of a selection is no longer wanted. */
 export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
 
 /**
- * A list that takes longer than one turn to choose: it goes on in others, and its objects are those of the turn in which it
- * was begun, in their order and bytes of then. One of the two must be called.
+ * A list whose selection takes more than one turn. It continues in later turns, but shows the objects, order and bytes
+ * of the turn in which it began. Call exactly one of its methods.
  */
 export type LongList = {
-  /** Rejects with what `signal` throws where that is first; so do `names` and `objects`. */
+  /** Rejects with the error of `signal` if that is first; so do `names` and `objects`. */
   rest(signal?: Wanted): Promise<ListPage>;
   leave(): void;
 };
@@ -66,64 +66,66 @@ export type LongList = {
 export type ListedObjects = {
   readonly position: LogPosition;
   readonly total: number;
-  /** Read from a snapshot, which is released when iteration ends or is abandoned. It must begin. */
+  /** Read from a snapshot, which is released when the iteration ends or is abandoned. The iteration must be started. */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };
 
 export type ObjectReader = {
-  /** Whoever reads a snapshot for a client has a place here first. */
+  /** Limits concurrent snapshots: take a place here before reading one for a client. */
   readonly snapshots: SnapshotPlaces;
   /** The position of the last folded event. */
   position(): LogPosition;
-  /** Whether the log may have given this position in the epoch it is in: another one's means nothing here. */
+  /**
+   * Whether the log may have issued this position in its present epoch; a position of another epoch is meaningless
+   * here.
+   */
   isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
-  /** Throws for a type whose indexes are not ready. To be called in a turn that has time for it (`snapshots.turn`). */
+  /** Throws for a type without ready indexes. Call it in a turn with time for it (`snapshots.turn`). */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
-  /** The names of all that match, in order, as they are in this turn. */
+  /** The names of all matching objects, in order, as of this turn. */
   names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;
   /**
-   * The same names page by page, each read when it is taken: other work may come between two. What changes meanwhile is
-   * among them as it was or as it is. Throws where the type's indexes are dropped before the last page.
+   * The same names page by page, each read when it is consumed, so other work can run in between. An object that
+   * changes meanwhile appears in its old or its new state. Throws if the type's indexes are dropped before the last
+   * page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
-  /** The same objects one by one, exactly as they are at `position`, which is that of this turn: a watch's initial state. */
+  /** The same objects one by one, exactly as of `position`, which is this turn's: the initial state of a watch. */
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
-   * The name of an object that has `key` in the index at `index`, as this node knows it: a hint (protocol, 1). None where the
-   * indexes are not ready, or are another declaration's: the type was stopped or upgraded while the caller was at work.
+   * The name of an object that this node knows to hold `key` in the index at `index`: a hint (protocol, 1). Undefined
+   * if the indexes are not ready or belong to another declaration: the type was stopped or upgraded meanwhile.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
-  /**
-   * Resolves once every event up to `position` is folded: 'reached', or 'timeout' after `timeoutMs`, or 'aborted'.
-   */
+  /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
   reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'>;
 };
 
-/** One object's change, as published in the very turn its rows were committed. */
+/** A change of one object, published in the turn of the commit. */
 export type Change = {
   readonly type: TypeKey;
   readonly name: string;
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly position: LogPosition;
   readonly revision: StreamRevision;
-  /** The answer's JSON after the change; for `deleted` the last state, with the deletion's own resourceVersion. */
+  /** The response JSON after the change; for `deleted`, the last state with the deletion's resourceVersion. */
   readonly bytes: Uint8Array;
-  /** What indexes held before and hold after; undefined where there was or is no object, or the type is not registered. */
+  /** The index entries before and after the change; undefined without an object, or for an unregistered type. */
   readonly before: IndexEntry | undefined;
   readonly after: IndexEntry | undefined;
-  /** The answer's JSON before the change; undefined where there was no object. Made only when asked for. */
+  /** The response JSON before the change; undefined without an earlier object. Computed on call. */
   readonly previousBytes: (() => Uint8Array) | undefined;
-  /** Of the state after the change: marked for deletion, and held back by finalizers. */
+  /** The state after the change: marked for deletion, and has finalizers. */
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
 };
 
-/** All changes of one read-model commit, in order. `position` is the commit's last, also when no object changed. */
+/** All changes of one read model commit, in order. `position` is that of the commit, even if no object changed. */
 export type ChangeBatch = { readonly changes: readonly Change[]; readonly position: LogPosition };
 
 export type ChangeFeed = {
-  /** Calls `listener` synchronously after each commit, before anything else can read it. A listener must not throw. */
+  /** Calls `listener` synchronously after each commit, before any other reader runs. It must not throw. */
   subscribe(listener: (batch: ChangeBatch) => void): () => void;
 };

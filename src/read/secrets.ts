@@ -1,7 +1,7 @@
-/** Port of the secrets that are folded: hashes and digests, by the uid of the object they belong to. No API reads it. */
+/** Port of the folded secrets: hashes and digests, by the uid of their object. No API reads it. */
 export type SecretReader = {
-  /** The hash kept at exactly this revision of the object's secrets. */
+  /** The hash at exactly this revision of the object's secret stream. */
   passwordHash(uid: string, revision: number): string | undefined;
-  /** The digest of the text issued last. */
+  /** The digest of the latest text. */
   tokenDigest(uid: string): string | undefined;
 };

@@ -5,38 +5,38 @@ import {
 } from '../limits/lists.ts';
 import { accountOf, type Client } from './client.ts';
 
-/** A place among those who read a snapshot. */
+/** A reader's slot for one snapshot. */
 export type Place = {
-  /** The reader waits for its peer; `lost` is called when it has for too long while others wait for a place. */
+  /** The reader waits for its peer. `lost` is called if it waits too long while other readers queue. */
   waits(lost: () => void): void;
-  /** The peer has taken something. */
+  /** The peer has consumed data. */
   took(): void;
-  /** Must be called once, whatever happens. */
+  /** Call it exactly once, in every case. */
   release(): void;
 };
 
 type Held = { readonly client: Client; waitsSince: number | undefined; lost: () => void };
 type Waiter = { readonly client: Client; settle(place: Place | undefined): void };
 
-/** How often stalled readers are looked for while others wait. */
+/** How often stalled readers are checked while others queue. */
 const lookMs = 1_000;
 
 /**
- * Shares out snapshots among clients: so many for a user, for an address and in all. Others wait in turn; a client that has
- * its share keeps nobody else waiting. A reader that takes nothing for `snapshotStallMs` loses its place to them.
- * Also the time of each turn in which lists are begun, most of which need no snapshot.
+ * Divides snapshots among clients, with limits by user, by address and in total. Other readers queue in order; a client
+ * at its limit does not delay other clients. A reader with a peer that consumes nothing for `snapshotStallMs` loses its
+ * slot to the queue. Also divides the time of each turn among starting lists, most of which need no snapshot.
  */
 export class SnapshotPlaces {
   readonly #clock: Clock;
   readonly #beginnings: Turns;
   readonly #held = new Set<Held>();
-  /** Of each user and of each address, how many places they hold, and how many wait. */
+  /** The slots held, and the readers queued, by user and by address. */
   readonly #users = new Map<string, number>();
   readonly #addresses = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** In the order they came. Nobody here could have a place now. */
+  /** In order of arrival. None of them could get a slot now. */
   readonly #waiting = new Set<Waiter>();
-  /** Set exactly while somebody waits. */
+  /** Set while the queue is not empty. */
   #looking: Timer | undefined;
 
   constructor(clock: Clock) {
@@ -56,12 +56,12 @@ export class SnapshotPlaces {
     return this.#beginnings.soon(accountOf(client));
   }
 
-  /** A place if there is one now. */
+  /** A slot, if one is free now. */
   tryTake(client: Client): Place | undefined {
     return this.#hasRoom(client) ? this.#hold(client) : undefined;
   }
 
-  /** A place, now or in turn; undefined when too many wait, none came in time, or `signal` aborted. */
+  /** A slot, now or in turn. Undefined if the queue is full, the wait timed out or `signal` aborted. */
   async take(client: Client, signal?: AbortSignal): Promise<Place | undefined> {
     const place = this.tryTake(client);
     if (place !== undefined) return place;
@@ -116,7 +116,7 @@ export class SnapshotPlaces {
     count(this.#addresses, address, by);
   }
 
-  /** Gives what is free to whoever has waited longest and may have it. */
+  /** Assigns free slots to the longest-waiting readers that may have them. */
   #give(): void {
     for (const waiter of this.#waiting) {
       if (this.#held.size >= snapshotPlacesMax) return;
@@ -124,7 +124,7 @@ export class SnapshotPlaces {
     }
   }
 
-  /** A reader that was told loses its place when it releases it. */
+  /** A stalled reader keeps its slot until it releases it, after `lost` was called. */
   #look(): Timer {
     return this.#clock.after(lookMs, () => {
       const since = this.#clock.monotonic() - snapshotStallMs;
