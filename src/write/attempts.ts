@@ -4,18 +4,18 @@ import { generateNameAttemptsMax } from '../limits/objects.ts';
 import { writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax } from '../limits/writes.ts';
 import { keptChanging } from './refusals.ts';
 
-/** One try at a command. `again`: the state moved on, decide anew; `lost`: to another's append. */
+/** One attempt of a command. `again`: the state has changed, decide again; `lost`: another writer's append won. */
 export type Attempt = WriteOutcome | 'again' | 'lost';
 
 export type Attempted = {
   readonly clock: Clock;
-  /** The write's own: no two writes wait equally long after a loss. */
+  /** Unique to the write, so that no two writes wait equally long after a loss. */
   readonly uid: string;
-  /** Draws another name after a collision; undefined where the client gave the name. */
+  /** Generates another name after a collision; undefined if the client chose the name. */
   readonly redraw: (() => void) | undefined;
 };
 
-/** Tries until the command is decided on a state that was still the current one when it was appended. */
+/** Repeats the attempt until the state of the decision is still current at its append. */
 export async function settleAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;
@@ -32,7 +32,9 @@ export async function settleAttempts(attempt: () => Promise<Attempt>, attempted:
   return keptChanging();
 }
 
-/** Only other nodes are lost to for long. At first all are as fast; later each waits longer, and none as long as the other. */
+/**
+ * Repeated losses are to other nodes. The first retries are immediate; later delays grow, and differ between writes.
+ */
 async function putOff({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;
   const chance = Number.parseInt(uid.replaceAll('-', '').slice(losses, losses + 6), 16) / 0x1_00_00_00;

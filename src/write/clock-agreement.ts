@@ -3,8 +3,8 @@ import { clockDifferenceMsMax } from '../limits/log.ts';
 import type { EventLog } from '../log/log.ts';
 
 /**
- * What this node's clock is compared with: the log's, which all nodes share, where it has one (consistency protocol, 8). A node
- * whose clock is wrong writes nothing, as all later events would follow its time.
+ * Compares this node's clock with the log's clock, which all nodes share, if the log has one (consistency protocol, 8).
+ * A node with a wrong clock refuses writes, since all later events would take over its time.
  */
 export class ClockAgreement {
   readonly #clock: Clock;
@@ -15,17 +15,17 @@ export class ClockAgreement {
     this.#log = log;
   }
 
-  /** Epoch milliseconds: the log's time, or this node's where there is no other. */
+  /** Epoch milliseconds: the log's time; this node's if the log has no clock. */
   reference(): number {
     return this.#log.time?.() ?? this.#clock.now();
   }
 
-  /** The latest time that a stamp may say and still count. */
+  /** The latest acceptable time of an event. */
   latest(): number {
     return this.reference() + clockDifferenceMsMax;
   }
 
-  /** Why this node must not write; undefined while it may. */
+  /** Why this node refuses writes; undefined while its clock is right. */
   problem(): string | undefined {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;

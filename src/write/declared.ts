@@ -3,17 +3,19 @@ import { isSameDeclaration, type Declaration } from '../resource/type/declaratio
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
-/** The declaration that writes of a type are decided by here: the log's last one, or none where it was never declared. */
+/** The declaration that decides writes of a type: the latest one in the log, or none. */
 export type DecidedBy = Declared | undefined;
 
-/** Whether this node may write objects of the type: not while the log's last declaration of it is another one. */
+/**
+ * Whether this node may write objects of the type: not while the latest declaration in the log differs from its own.
+ */
 export function decidedBy(declarations: DeclarationReader | undefined, type: ResourceType): { readonly ok: true; readonly by: DecidedBy } | Refusal {
   const last = declarations?.declared(type.key);
   if (last === undefined || type.declaration === undefined) return { ok: true, by: undefined };
   return isSameDeclaration(last.declaration, type.declaration) ? { ok: true, by: last } : otherwise(type, last.declaration, type.declaration);
 }
 
-/** Whether it still is what a write was decided by. Asked in the very turn in which the write is sent. */
+/** Whether the decision's declaration is still in force. Checked in the same turn in which the append is sent. */
 export function isStillDecidedBy(declarations: DeclarationReader | undefined, type: ResourceType, by: DecidedBy): boolean {
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
 }

@@ -17,35 +17,35 @@ import type { Writers } from './admission/writers.ts';
 export type WriteDoorDependencies = StampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
-  /** Undefined: nothing is known of earlier declarations. */
+  /** Undefined: earlier declarations are not known. */
   readonly declarations?: DeclarationReader;
   readonly domain: string;
   readonly uuid: () => string;
-  /** Five characters of `[a-z0-9]` for generated names. */
+  /** The random suffix of generated names: five characters of `[a-z0-9]`. */
   readonly suffix: () => string;
-  /** Of the platform's own types. */
+  /** The rules of the platform's own types. */
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
-  /** Undefined: nothing watches how much is free. */
+  /** Undefined: the free space is not monitored. */
   readonly disk?: WriterDisk;
-  /** Who is limited, and how; without it everybody writes as the platform does. */
+  /** The rate limits; without them all writers are unlimited. */
   readonly writers?: Writers;
   /** Appends under way; without it nobody asks which are. */
   readonly unsettled?: Unsettled;
-  /** Of one append; undefined: what every log takes. */
+  /** The limit of one append; by default the limit of all logs. */
   readonly appendBytesMax?: number;
   /** The memory that writes share with requests. */
   readonly held?: HeldBytes;
 };
 
-/** What every try at one command has in common. */
+/** The values shared by all attempts of one command. */
 export type Given = {
   readonly uid: string;
-  /** The characters a drawn name ends in; another draw after a collision. */
+  /** The suffix of a generated name; replaced after a collision. */
   suffix: string;
   readonly context: WriteContext;
   readonly admitted: Admitted;
-  /** What was withheld from this write, once it is kept. */
+  /** The secret withheld from this write, once it is stored. */
   kept?: Kept;
   /** Once the write needs one. */
   guard?: HeldGuard;

@@ -29,12 +29,13 @@ import { Turns, type Leave } from './object-queue.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './values.ts';
 import { Writers } from './admission/writers.ts';
 
-/** The one door for writes: HTTP, plugins and reconcilers alike. */
+/** The write path: used by HTTP, plugins and reconcilers alike. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
 
 /**
- * Read state → decide → append at the revision read → wait until this node's read models hold it. An outcome that could
- * not be learnt is settled by sending the very same event again; it is never decided anew before it is disproved.
+ * Reads the state, decides, appends at the revision read, and waits until this node's read models have folded the
+ * append. An append with unknown outcome is retried with the very same event; the command is decided again only after
+ * the append is known to have failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
@@ -43,7 +44,7 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
 
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
-  /** The dependencies' log, whose unknown outcomes are settled. */
+  /** The log, with unknown outcomes resolved. */
   readonly #log: WriterLog;
   readonly #turns: Turns;
   readonly #admission: Admission;
@@ -64,7 +65,7 @@ class WriteDoor {
     let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // A command on a given object waits for the ones before it: left to race, nearly all would lose each round.
+      // Writes of an existing object queue: concurrent ones would nearly all lose each race.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const taken = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (taken === undefined) return tooMany('too many writes to this object are queued');
@@ -106,7 +107,7 @@ class WriteDoor {
       domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
       strategy: this.#dependencies.rules.strategyOf(type.key), kept: given.kept,
     };
-    // What can name no object is not looked up: neither the log nor the tables take it as a key.
+    // An invalid name is not looked up: neither the log nor the tables accept it as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#state(type, name) };
     const decision = decide(target.state, command, facts);
@@ -135,7 +136,7 @@ class WriteDoor {
     }
   }
 
-  /** What was judged before it was held counts for nothing: the command is decided anew. */
+  /** Decisions from before the guard was held are void: the command is decided again. */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
     given.guard ??= new HeldGuard({
@@ -177,7 +178,7 @@ class WriteDoor {
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
-  /** A value that another object has without a claim, if the log itself says that it has it still. */
+  /** Refuses a value that another object holds without a claim, if the log confirms that it still does. */
   async #refuseStored(target: Target, { entry }: Made, { subject, by }: { readonly subject: Subject; readonly by: DecidedBy }): Promise<Attempt | undefined> {
     const { type, name } = target;
     const before = storedIn(target);
@@ -189,7 +190,7 @@ class WriteDoor {
     return this.#confirm(target, taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules));
   }
 
-  /** Against what the writer holds in this very turn. */
+  /** Checks the change against the writer's rights of this very turn. */
   #judge(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
     return this.#dependencies.rules.judge({
       type: target.type, subject, isNewPassword: withheld?.kind === 'password',
@@ -197,7 +198,7 @@ class WriteDoor {
     });
   }
 
-  /** Kept first, so that no object's event names what is not there; then the command is decided anew. */
+  /** Stores the secret first, so that no event names a missing one; then the command is decided again. */
   async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
     const limited = given.admitted.charge(smallEventBytes);
     if (limited !== undefined) return limited;
@@ -216,8 +217,8 @@ class WriteDoor {
   }
 
   /**
-   * Answers without appending: right only if this node has folded all of the object's stream, which the log itself says
-   * (consistency protocol, 4).
+   * Returns without an append. This is right only if this node has folded the object's whole stream, which the log
+   * confirms (consistency protocol, 4).
    */
   async #confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);

@@ -7,17 +7,18 @@ import type { Writer } from './admission/writer.ts';
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
   readonly turns: Turns;
-  /** Whose turn it is to be. */
+  /** The writer, for fairness of the queue. */
   readonly writer: Writer;
-  /** How long the fold of what former holders did is waited for. */
+  /** The time limit for folding the changes of earlier holders. */
   readonly foldWaitMs: number;
 };
 
 /**
- * One write's hold on a guard (consistency protocol, 4): what such a write takes away from must not be taken away by two that each
- * count on the other's. Whoever takes the guard first sees to it that the former holder's append can no longer land, then folds
- * up to its own claim, and so all that former holders did; judged after that, and appended at the claimed revision, no two
- * are judged on the same support. It costs three small appends' time, of writes that are rare.
+ * One write's hold of a guard (consistency protocol, 4): it prevents that two concurrent writes each remove something
+ * and rely on the other's part. A new holder first ensures that the previous holder's append can no longer succeed, and
+ * then folds up to its own claim, which includes all changes of earlier holders. Since the write is decided after that
+ * and appended at the claimed revision, no two writes rely on the same state. This costs three small appends; such
+ * writes are rare.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;
@@ -31,16 +32,16 @@ export class HeldGuard {
     this.#metadata = metadata;
   }
 
-  /** Whether it is held for an append to `me` that expects `base`. */
+  /** Whether the guard is held for an append to `me` that expects `base`. */
   covers(guard: StreamName, { me, base }: { readonly me: StreamName; readonly base: ExpectedRevision }): boolean {
     const held = this.#held?.claim;
     return held?.stream === guard && held.me === me && held.base === base;
   }
 
-  /** True once it is held and what former holders did is folded: then the write is to be decided and judged anew. */
+  /** True once it is held and the changes of earlier holders are folded: the write must be decided again. */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
-    // Writers of one node queue here: left to the log alone, each would fence off the others or wait for them by asking.
+    // Writers of one node queue here: through the log alone, each would fence off the others or poll for them.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);
@@ -50,12 +51,15 @@ export class HeldGuard {
     return reader.position() >= claimed.position || await reader.reached(claimed.position, { timeoutMs: foldWaitMs }) === 'reached';
   }
 
-  /** The guarded append is about to be sent: from now on it may land. */
+  /** The guarded append is about to be sent: it may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
-  /** The write is over. A guard that came to nothing is given up, so that the next one need not wait for an append that never was. */
+  /**
+   * The write has ended. An unused guard is released, so that the next holder need not wait for an append that was
+   * never sent.
+   */
   async end(): Promise<void> {
     try {
       if (this.#held !== undefined && !this.#isSpent) await giveUp({ ...this.#dependencies, metadata: this.#metadata }, this.#held.claim, this.#held.claimed);

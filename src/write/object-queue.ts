@@ -3,26 +3,27 @@ import { TurnQueue } from '../base/turn-queue.ts';
 import { writeTurnWaitMs, writesWaitingPerObjectMax } from '../limits/writes.ts';
 import type { Writer } from './admission/writer.ts';
 
-/** Lets the next one in. */
+/** Starts the next writer. */
 export type Leave = () => void;
 
-/** Who waits for one stream: of each writer in the order they came, and the writers by turns. */
+/** The queue of one stream: in order of arrival for each writer, with writers alternating. */
 type Queue = TurnQueue<Writer, () => void>;
 
 /**
- * One writer a stream at a time, first come, first served, and users by turns: many writers of one object, left to race, would
- * nearly all lose each round. It saves work and is no lock: who has waited too long goes ahead, and the log decides as always.
+ * Serializes the writes of one stream on this node, in order of arrival and fairly by user: concurrent writers of one
+ * object would nearly all lose each race. This saves work but is not a lock: after a time limit a writer proceeds, and
+ * the log decides as always.
  */
 export class Turns {
   readonly #clock: Clock;
-  /** Of each stream somebody has the turn of: who waits for it; undefined while nobody does. */
+  /** By stream in use, its queue; undefined while the queue is empty. */
   readonly #waiting = new Map<string, Queue | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** At once when nobody has it; undefined when too many wait already. */
+  /** Immediate when the stream is free; undefined when the queue is full. */
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {
       this.#waiting.set(stream, undefined);
@@ -56,7 +57,7 @@ export class Turns {
   }
 }
 
-/** Of writers that share places nobody has more than are left for all others. */
+/** A writer that shares slots may hold at most as many as are free. */
 function hasPlaceFor(writer: Writer, queue: Queue): boolean {
   const left = writesWaitingPerObjectMax - queue.size;
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);

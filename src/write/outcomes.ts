@@ -4,12 +4,12 @@ import type { Kept } from '../command/strategy.ts';
 import { withToken } from '../resource/object/shown-object.ts';
 import type { Attempt } from './attempts.ts';
 
-/** The answer to the write that made a token is the only one that shows it. */
+/** Adds the token's text to the response of its create, the only response that shows it. */
 export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
   return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
 }
 
 export function refusalOf(decision: Decision, name: string): WriteOutcome {
-  if (decision.ok) throw new Error(`invariant broken: an object called ${JSON.stringify(name)} was accepted`);
+  if (decision.ok) throw new Error(`invariant violated: an object named ${JSON.stringify(name)} was accepted`);
   return decision;
 }

@@ -5,10 +5,10 @@ import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
 import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
 import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
 
-/** A decision that there is an event of. */
+/** An accepted decision that appends an event. */
 export type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
-/** What one append holds: the decision's event, and with it the removal if there is one. Sent again, it is the same. */
+/** The contents of one append: the decision's event, and the removal if any. A retry sends the same events. */
 export type Proposal = { readonly events: readonly [ProposedEvent, ...ProposedEvent[]]; readonly decision: Made };
 
 type Proposing = {
@@ -27,9 +27,9 @@ export function propose(decision: Made, proposing: Proposing): Proposal {
   return { events: [first], decision: withoutRemoval(decision) };
 }
 
-/** What does not fit into one append is marked alone: the collector removes it. */
+/** An object too large for both events is only marked: the collector removes it. */
 function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
-  return { ...decision, object: must(decision.event.object, 'what is removed was marked') };
+  return { ...decision, object: must(decision.event.object, 'a removed object is marked') };
 }
 
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
@@ -50,7 +50,7 @@ export function sizeOf({ events, decision }: Proposal): { readonly bytes: number
   return { bytes, largest: unbounded.has(type) ? 0 : events[0].data.length };
 }
 
-/** The object after the append, as it is answered: the append's last event stands at the given place. */
+/** The object after the append, for the response: the append's last event is at the given place. */
 export function answerOf(
   events: Proposal['events'], { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,
 ): Buffer {

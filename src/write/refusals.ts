@@ -8,14 +8,14 @@ import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteRules } from './rules.ts';
 
-/** What the write door itself refuses, beside what is decided and judged. */
+/** A refusal by the write path itself, rather than by a decision or a rule. */
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unreachable; the write may land later, once', retryAfterSeconds: 1 } };
 }
 
-/** Its clock is wrong: nothing was written. */
+/** The node's clock is wrong: nothing was written. */
 export function wrongClock(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
 }
@@ -28,14 +28,14 @@ export function tooManyHashes(retryAfterSeconds: number): Refusal {
   return tooMany('too many password hashes are queued: nothing was written', retryAfterSeconds);
 }
 
-/** A disk that has less free than its reserve. */
+/** The disk has less free space than its reserve. */
 export function diskShort(): Refusal {
   const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator frees space';
   return { ok: false, rejection: { reason: 'insufficient-storage', detail, retryAfterSeconds: diskRetryAfterSeconds } };
 }
 
 export function keptChanging(): Refusal {
-  return { ok: false, rejection: { reason: 'stale-version', detail: `the object kept changing: gave up after ${String(writeAttemptsMax)} attempts` } };
+  return { ok: false, rejection: { reason: 'stale-version', detail: `the object changes too often: gave up after ${String(writeAttemptsMax)} attempts` } };
 }
 
 export function tooLarge(bytes: number): Refusal {
@@ -45,9 +45,9 @@ export function tooLarge(bytes: number): Refusal {
 
 type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
 
-/** Which object has the value is for a writer to know who may read it (decision 3.6). */
+/** The refusal names the holder of the value only to writers that may read it (decision 3.6). */
 export function taken({ type, value, holder }: Taken, subject: Subject, rules: Pick<WriteRules, 'mayName'>): Refusal {
   const name = holder.slice(holder.lastIndexOf('/') + 1);
-  const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another one'} has this value`;
+  const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another object'} has this value`;
   return { ok: false, rejection: { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] } };
 }

@@ -2,15 +2,15 @@ import { delay, type Clock } from '../base/clock.ts';
 import { writeAttemptsMax } from '../limits/writes.ts';
 import { LogCorruptError, type EventLog } from '../log/log.ts';
 
-/** The log as writers ask it. */
+/** The part of the log that writers use. */
 export type WriterLog = Pick<EventLog, 'append' | 'readLast'>;
 
-/** A read of the log that failed: 503, as when it takes no append. */
+/** A read of the log failed: 503, as for a failed append. */
 export class LogUnreadableError extends Error {}
 
 /**
- * An unknown outcome is settled by the same event at the same revision, which the log takes at most once; a failed read is told
- * apart from a bug.
+ * Resolves unknown outcomes by retrying with the same event and revision, which the log accepts at most once; marks
+ * failed reads, to distinguish them from bugs.
  */
 export function settlingLog(log: EventLog, clock: Clock): WriterLog {
   return {

@@ -7,15 +7,15 @@ import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** What the write door asks about the platform's own types: how their objects are completed, and who may write which. */
+/** The rules of the platform's own types for writes: how their objects are completed, and who may write them. */
 export type WriteRules = {
   strategyOf(type: TypeKey): Strategy | undefined;
   /**
-   * Judges what was decided against what the writer holds, in the very turn it was decided in. `release` is called once the
-   * write has settled, whatever came of it: until then what it may take away counts as taken.
+   * Checks a decided change against the writer's rights, in the turn of the decision. Call `release` when the write has
+   * ended, with any result: until then the rights it removes count as removed.
    */
   judge(change: DecidedChange): Judged;
-  /** Whether a refusal may name this object to the writer: they could read it themselves. */
+  /** Whether a refusal may name this object: the writer could read it. */
   mayName(subject: Subject, type: ResourceType, name: string): boolean;
 };
 
@@ -24,16 +24,22 @@ export type DecidedChange = {
   readonly subject: Subject;
   /** Undefined for a create. */
   readonly before: ResourceObject | undefined;
-  /** Undefined when it is marked for deletion. */
+  /** Undefined when the object is marked for deletion. */
   readonly after: ResourceObject | undefined;
-  /** A new password comes with it. */
+  /** The write sets a new password. */
   readonly isNewPassword: boolean;
 };
 
-/** `guard`: it takes something away that must not be lost altogether, so the judgement counts only for whoever holds this guard. */
+/**
+ * `guard`: the change removes something of which one must remain, so the judgement is valid only for a holder of this
+ * guard.
+ */
 export type Judged = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & { readonly guard?: StreamName | undefined };
 
-/** Keeps what must not stand in an object (consistency protocol, 1: an orphan is harmless, as nothing names it). */
+/**
+ * Stores secrets that must not be part of an object (consistency protocol, 1: an orphaned secret is harmless, since no
+ * event names it).
+ */
 export type SecretKeeper = {
   keep(withheld: Withheld, of: SecretOwner): Promise<KeptOutcome>;
 };
@@ -41,19 +47,19 @@ export type SecretKeeper = {
 export type SecretOwner = {
   readonly uid: string;
   readonly metadata: EventMetadata;
-  /** Aborts when the writer does not wait any more. */
+  /** Aborts when the writer no longer waits. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `busySeconds`: too many passwords are being hashed, and when to try again; without it the log did not answer. */
+/** `busySeconds`: too many passwords are being hashed; retry after this time. Absent: the log is unavailable. */
 export type KeptOutcome =
   | { readonly ok: true; readonly kept: Kept }
   | { readonly ok: false; readonly busySeconds?: number };
 
-/** For types without rules of their own: everything a decision allows may be written. */
+/** No rules: all accepted decisions may be written. */
 export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }), mayName: () => true };
 
-/** The same, and what one more type of the platform asks of a write. */
+/** The same rules, with the strategy of another platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return { strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)), judge: (change) => rules.judge(change), mayName: (...asked) => rules.mayName(...asked) };
 }

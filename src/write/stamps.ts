@@ -4,21 +4,21 @@ import { wrongClock, type Refusal } from './refusals.ts';
 
 export type StampsDependencies = {
   readonly clock: Clock;
-  /** The latest time that a folded event is of, in epoch milliseconds: no later event is stamped earlier. */
+  /** The latest time of a folded event, in epoch milliseconds: no later event gets an earlier time. */
   readonly lastEventTime: () => number;
-  /** Without it this node's clock is right. */
+  /** Absent: this node's clock is trusted. */
   readonly agreement?: ClockAgreement;
 };
 
 /**
- * The times of events: none is earlier than those before it, as long as these are about as late as the reference says. One
- * that a wrong clock made is not followed (consistency protocol, 8).
+ * Assigns times to events: never earlier than those before, as long as these are close to the reference time. A time
+ * from a wrong clock is not taken over (consistency protocol, 8).
  */
 export class Stamps {
   readonly #clock: Clock;
   readonly #agreement: ClockAgreement;
   readonly #lastEventTime: () => number;
-  /** The latest given, in epoch milliseconds. */
+  /** The latest assigned time, in epoch milliseconds. */
   #last = 0;
 
   constructor({ clock, lastEventTime, agreement = new ClockAgreement(clock) }: StampsDependencies) {
@@ -27,7 +27,7 @@ export class Stamps {
     this.#lastEventTime = lastEventTime;
   }
 
-  /** Of every write, while the clock here is wrong. */
+  /** Refuses all writes while this node's clock is wrong. */
   refusal(): Refusal | undefined {
     const problem = this.#agreement.problem();
     return problem === undefined ? undefined : wrongClock(problem);

@@ -4,13 +4,13 @@ import type { ResourceObject } from '../resource/object/object.ts';
 
 /** The disk as writers see it. */
 export type WriterDisk = {
-  /** Little is free: only what makes room or keeps the platform going is written. */
+  /** Little space is free: only writes that free space, and the platform's own, are accepted. */
   isShort(): boolean;
-  /** Less than half of the reserve is free: of the platform's writes those that clients cause stop, too. */
+  /** Less than half of the reserve is free: platform writes that clients cause are refused as well. */
   isScarce(): boolean;
-  /** Takes one of the few log-ins that super administrators have while `isScarce`; false where none is left for now. */
+  /** Takes one of the few log-ins that super administrators have while `isScarce`; false when none is left. */
   takeLogIn(): boolean;
-  /** An event of so many bytes is about to be appended. */
+  /** Records that an event of this size is about to be appended. */
   take(eventBytes: number): void;
 };
 
@@ -18,22 +18,23 @@ type Write = {
   readonly command: Command;
   readonly context: WriteContext;
   readonly state: State;
-  /** As the write leaves it. */
+  /** The object after the write. */
   readonly object: ResourceObject;
-  /** Whom it is charged to is a super administrator, or the platform itself. */
+  /** The write is charged to a super administrator or to the platform. */
   readonly isTrusted: boolean;
-  /** An earlier attempt of it was let through, and has left something in the log. */
+  /** An earlier attempt was accepted, and has appended something. */
   readonly isBegun: boolean;
 };
 
 
-/** Room for numbers that become a digit longer where a finalizer goes. */
+/** Room for numbers that become a digit longer when a finalizer is removed. */
 const grownBytesMax = 64;
 
 /**
- * Whether a write is refused because the disk is short. Deletions, the removal of finalizers that hold a deletion back,
- * what comes with installed plugins and the platform's own writes are not. It does not depend on rights: a super
- * administrator's create takes the same room. Only log-ins do, once little is left, as somebody has to make room.
+ * Whether a write is refused because the disk is nearly full. Accepted are deletions, removals of finalizers during a
+ * deletion, objects of installed plugins and the platform's own writes. This does not depend on rights: a super
+ * administrator's create takes the same space. Only log-ins depend on them once space is scarce, since an administrator
+ * must be able to free some.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);
@@ -47,14 +48,17 @@ function isCarriedOut(disk: WriterDisk, write: Write): boolean {
   return state.kind === 'live' && freesDeletion(state.object, object);
 }
 
-/** Of the platform's writes those that clients cause stop: log-ins of others, and notes of when tokens were used. */
+/**
+ * Platform writes that clients cause are refused when space is scarce: log-ins of other users, and records of token
+ * use.
+ */
 function isDoneWhenScarce(disk: WriterDisk, { context: { subject }, isTrusted, isBegun }: Write): boolean {
   const part = subject.kind === 'platform' ? subject.part : undefined;
   if (part === 'login') return isTrusted && (isBegun || disk.takeLogIn());
   return part !== 'tokens';
 }
 
-/** A marked object loses a finalizer and becomes no larger. */
+/** A marked object loses a finalizer and does not grow. */
 function freesDeletion(before: ResourceObject, after: ResourceObject): boolean {
   if (before.metadata.deletionTimestamp === undefined) return false;
   if ((after.metadata.finalizers?.length ?? 0) >= (before.metadata.finalizers?.length ?? 0)) return false;

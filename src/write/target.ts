@@ -3,7 +3,7 @@ import { streamName, type ExpectedRevision, type StreamName } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** The object a write is about, as it stood when it was looked up. */
+/** The object of a write, in its state at the look-up. */
 export type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
 
 export function streamOf(type: ResourceType, name: string): StreamName {

@@ -7,28 +7,31 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 
 /**
- * Rules over several streams without a transaction over them (consistency protocol, 1; model-checked there: nothing in here
- * may be shortened). A claim stream's last event says whose append counts, and through which revision an attempt of that
- * holder may still land. For a unique value it is held as long as the holder's last event says so; a guard is held by nothing
- * but a pending append.
+ * Rules over several streams without transactions (consistency protocol, 1; model-checked there: no step may be
+ * omitted). The last event of a claim stream names the holder that may append, and the highest revision at which an
+ * attempt of that holder may still succeed. A unique value is held as long as the holder's last event contains it; a
+ * guard is held only by a pending append.
  */
 
 export type Claim = {
   /** The claim stream. */
   readonly stream: StreamName;
-  /** The object stream that the claim is for, and what the append to it will expect. */
+  /** The object stream of the claim, and the expected revision of its append. */
   readonly me: StreamName;
   readonly base: ExpectedRevision;
-  /** Whether a stream's last event says that it holds what is claimed. */
+  /** Whether a stream's last event holds the claimed value. */
   readonly holds: (head: RecordedEvent) => boolean;
 };
 
-/** A claim of this writer's that stands at `revision` of the claim stream. */
+/** A claim of this writer at `revision` of the claim stream. */
 export type Claimed = {
   readonly outcome: 'claimed';
   readonly revision: StreamRevision;
   readonly position: LogPosition;
-  /** No other attempt of this tenure can still land: the tenure began with this claim, or all others are of earlier revisions. */
+  /**
+   * No other attempt under this claim can still succeed: the claim started with this one, or all others have earlier
+   * revisions.
+   */
   readonly isSole: boolean;
 };
 
@@ -44,7 +47,7 @@ export type ClaimsDependencies = {
   readonly metadata: () => EventMetadata;
 };
 
-/** An expected revision as a number that orders: -1 is absent. */
+/** An expected revision as a comparable number: -1 for absent. */
 function ordinal(expected: ExpectedRevision): number {
   return expected === 'absent' ? -1 : expected;
 }
@@ -53,7 +56,7 @@ export function claimStream(type: TypeKey, value: HeldValue): StreamName {
   return streamName(`claim:${type}/${value.index}/${value.hash}`);
 }
 
-/** Claims `value` for an append to `me` that expects `base`. Only after 'claimed' may that append be sent. */
+/** Claims `value` for an append to `me` that expects `base`. That append may be sent only after 'claimed'. */
 export async function claimValue(dependencies: ClaimsDependencies, { type, value, me, base }: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
   return claim(dependencies, { stream: claimStream(type, value), me, base, holds: (head) => holds(head, value) });
 }
@@ -68,7 +71,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await judge(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
-    // Waiting for a pending append is bounded by the clock, and must last until the fence.
+    // The wait for a pending append is bounded by time, not by attempts: it must last until the fence.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
@@ -81,9 +84,9 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
 }
 
 /**
- * Gives up a claim whose append was never sent, so that the next one need not wait for it and fence. Only a sole claim can be
- * given up, and only while it is the last: otherwise another attempt of the same tenure may still land. What the event
- * at `base` holds is never given up: the claim says whose it is.
+ * Releases a claim for an append that was never sent, so that the next writer need not wait and fence. Only a sole
+ * claim that is still the last event can be released: otherwise another attempt under it may still succeed. Values held
+ * by the event at `base` are never released: the claim names their holder.
  */
 export async function giveUp(
   dependencies: ClaimsDependencies, { stream, me, base }: Omit<Claim, 'holds'>, { revision, isSole }: Claimed,
@@ -91,7 +94,7 @@ export async function giveUp(
   if (isSole) await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
 }
 
-/** The highest expected revision of any attempt in this holder's tenure. */
+/** The highest expected revision of any attempt under this holder's claim. */
 function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
   return isMine(standing, me) ? Math.max(standing.through, base) : base;
 }
@@ -100,7 +103,7 @@ function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is C
   return standing?.type === 'ValueClaimed' && standing.holder === me;
 }
 
-/** Whether somebody else holds the value now; appends nothing. */
+/** The object that holds the value now, if it is another one; appends nothing. */
 export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
   const last = await log.readLast(claimStream(claimed.type, claimed.value));
   const standing = last === undefined ? undefined : claimOf(last);
@@ -110,7 +113,7 @@ export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: 
   return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
-/** Whose claim of the value stands, whether or not they hold it. */
+/** The object with the claim in force, whether or not it holds the value. */
 export async function claimantOf(
   log: Pick<EventLog, 'readLast'>, { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
 ): Promise<StreamName | undefined> {
@@ -120,18 +123,21 @@ export async function claimantOf(
 }
 
 export type ClaimSettling =
-  /** Nobody claims the value any more, or its holder holds it. */
+  /** The value is not claimed any more, or the claimant holds it. */
   | { readonly outcome: 'settled' }
-  /** The holder's append may still land, or the read of the holder is older than the claim: `claim` is its revision. */
+  /**
+   * The claimant's append may still succeed, or the read of the claimant is older than the claim: `claim` is its
+   * revision.
+   */
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
-/** `fenceOf`: the claim's revision at which its pending append was given its time. */
+/** `fenceOf`: the revision of the claim with a pending append that has used up its time. */
 type Settlement = { readonly stream: StreamName; readonly value: HeldValue; readonly fenceOf: StreamRevision | undefined };
 
 /**
- * Releases a claim whose holder does not hold the value. Where the holder's append may still land, a fence takes its revision
- * first. One step, after which it is looked at again.
+ * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, a fence
+ * takes its revision first. Performs one step, after which the caller checks again.
  */
 export async function settleClaim(dependencies: ClaimsDependencies, wanted: Settlement): Promise<ClaimSettling> {
   const last = await dependencies.log.readLast(wanted.stream);
@@ -152,12 +158,12 @@ async function settleUnheld(dependencies: ClaimsDependencies, wanted: Settlement
   return appended(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
-/** Somebody else's append there is as good: what is looked at next is what they made of it. */
+/** A conflicting append is fine: the next check sees its result. */
 function appended(outcome: AppendOutcome, then: ClaimSettling): ClaimSettling {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
 
-/** What a claim stream is named after; undefined for one that is no claim's. */
+/** The type and value of a claim stream; undefined for other streams. */
 export function claimedValueOf(stream: string): { readonly type: string; readonly value: HeldValue } | undefined {
   const [, type, index, hash] = /^claim:([^/]+)\/(.+)\/([0-9a-f]{64})$/u.exec(stream) ?? [];
   return type === undefined || index === undefined || hash === undefined ? undefined : { type, value: { index, hash } };
@@ -175,12 +181,12 @@ async function judge(dependencies: ClaimsDependencies, wanted: Claim, { standing
   if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
   if (revision === standing.through) return outwait(dependencies, { holder, head }, waited);
-  // Behind what the claim's writer saw: this read is stale, as a later one will show.
+  // The read is older than the claim's base: a later read will be newer.
   await delay(clock, 1);
   return 'again';
 }
 
-/** The holder's append may still land: it is given its time, then a fence takes its revision. */
+/** The holder's append may still succeed: waits for its time limit, then takes its revision with a fence. */
 async function outwait(dependencies: ClaimsDependencies, { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined }, waited: Waited): Promise<'wait' | 'again' | ClaimResult> {
   const { clock } = dependencies;
   waited.until ??= clock.monotonic() + claimPendingWaitMs;
@@ -193,7 +199,10 @@ async function outwait(dependencies: ClaimsDependencies, { holder, head }: { rea
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
-/** Repeats the whole object one revision on, or takes an absent name's first revision: the pending append cannot land any more. */
+/**
+ * Repeats the whole object at the next revision, or takes the first revision of an absent name: the pending append is
+ * then refused.
+ */
 function fenceOf(head: RecordedEvent | undefined): Event {
   if (head === undefined) return { type: 'NameFenced', values: [] };
   const { event } = decodeEvent(head);
@@ -208,7 +217,7 @@ function claimOf(recorded: RecordedEvent): ClaimEvent {
   throw new Error(`the claim stream ${recorded.stream} holds a ${event.type}`);
 }
 
-/** Whether the object's last event says that it holds the value. */
+/** Whether the object's last event holds the value. */
 function holds(head: RecordedEvent, value: HeldValue): boolean {
   const { event } = decodeEvent(head);
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);

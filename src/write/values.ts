@@ -20,13 +20,13 @@ import { streamOf } from './target.ts';
 export type ValuesWanted = {
   readonly type: Pick<ResourceType, 'key' | 'indexes'>;
   readonly me: StreamName;
-  /** What the append of `event` will expect. */
+  /** The expected revision of the append of `event`. */
   readonly base: ExpectedRevision;
   readonly event: ObjectEvent;
   readonly metadata: EventMetadata;
-  /** What it is decided by. */
+  /** The declaration of the decision. */
   readonly by?: DecidedBy;
-  /** Only looks whether somebody else has them. */
+  /** Only checks whether another object has the values. */
   readonly dryRun: boolean;
   /** Whether the object can be written without a value where another has claimed it. */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
@@ -41,9 +41,9 @@ export type ValuesRefused =
   | { readonly outcome: 'limited'; readonly refusal: Refusal };
 
 export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
-  /** Asked before so many claims are appended: why the writer may not. */
+  /** Called before appending this number of claims; returns a refusal if the writer's limits do not allow them. */
   readonly charge: (claims: number) => Refusal | undefined;
-  /** So many claims are given up: the writer pays and is not asked, as others would wait for what stays claimed. */
+  /** Charges the release of claims. It cannot be refused, since other writers would have to wait for the claims. */
   readonly owe: (claims: number) => void;
 };
 
@@ -90,7 +90,7 @@ type GivingUp = {
   readonly owe: ValuesDependencies['owe'];
 };
 
-/** Nothing hangs on it: a claim that stays is outwaited by the next writer. */
+/** A failure is harmless: the next writer waits for the remaining claim and fences it. */
 async function giveUpAll(
   claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp,
 ): Promise<void> {
@@ -113,13 +113,13 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
   return result.outcome === 'taken' ? { outcome: 'taken', value, holder: result.holder } : { outcome: 'unavailable' };
 }
 
-/** `mayGiveUp`: the event it is based on says that the value was not held. */
+/** `mayGiveUp`: the base event did not hold the value. */
 type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
- * The event's values less those that the event it is based on holds: judged from events, not by running index functions. Where
- * the log's answer is not of that very event (it is stale, or the base is), nothing is known to be held. What was written
- * before the index was unique, or by another function, is held without a claim: it is claimed now.
+ * The event's values without those that its base event holds. Uses events only, not index functions. If the log's last
+ * event is not the base (one of them is stale), no value counts as held. A value from before the index was unique, or
+ * from another function, has no claim: it is claimed now.
  */
 async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, base, event, by }: ValuesWanted): Promise<Gained> {
   const values = event.values.filter(({ index }) => type.indexes.some(({ name, unique }) => unique && name === index));
@@ -158,14 +158,14 @@ export function heldOnItsWayOut(
 export type ValuesGained = {
   readonly type: ResourceType;
   readonly name: string;
-  /** The object as the write found it; undefined where there was none. */
+  /** The object before the write; undefined for a create. */
   readonly before: ResourceObject | undefined;
-  /** Of the object after the write; undefined when unknown. */
+  /** The index entry after the write; undefined when unknown. */
   readonly after: IndexEntry | undefined;
   readonly by: DecidedBy;
 };
 
-/** An object that has a value, at the revision it was folded up to when it was found. */
+/** An object with the value, and the revision at which it was found. */
 export type StoredHolder = { readonly value: HeldValue; readonly name: string; readonly revision: StreamRevision };
 
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
@@ -183,14 +183,14 @@ export async function storedHolder({ log, reader }: { readonly log: Pick<WriterL
   return undefined;
 }
 
-/** Each is looked for when it is asked for, so that its revision is of that very turn. */
+/** Lazy: each holder is found in the turn in which it is consumed, so its revision is current. */
 function* holdersElsewhere(reader: Reader, { type, name, before, after, by }: ValuesGained): Generator<StoredHolder> {
   for (const [place, index] of type.indexes.entries()) {
     if (!mayBeUnclaimed(index, by)) continue;
     for (const key of after?.keys[place] ?? []) {
       const holder = reader.holderOf(type, place, key);
       if (holder === undefined || holder === name || (before !== undefined && hasKey(type, before, { place, key }))) continue;
-      const { revision } = must(reader.get(type.key, holder), 'what an index holds is stored');
+      const { revision } = must(reader.get(type.key, holder), 'an indexed object is stored');
       yield { value: heldValue(index, key), name: holder, revision };
     }
   }

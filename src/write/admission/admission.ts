@@ -15,7 +15,7 @@ export type AdmissionDependencies = {
 
 const ownRates = writeRates(ownWritesPerUser, ownWriteBytesPerUser);
 
-/** Who may write now: how fast, how many at once, and with how much of the memory. */
+/** Admits writes, with limits on rate, concurrency and memory. */
 export class Admission {
   readonly #dependencies: AdmissionDependencies;
   /** Writes in flight: of super administrators and the platform, and of all others. */
@@ -45,7 +45,7 @@ export class Admission {
     else this.#others -= 1;
   }
 
-  /** Of those that share places nobody has more than are left, so that whoever comes later still finds one. */
+  /** A writer that shares slots may hold at most as many as are free, so that later writers find one. */
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
     if (left > 0 && (kind === 'trusted' || writesInFlight < left)) return undefined;
@@ -53,7 +53,7 @@ export class Admission {
   }
 }
 
-/** One write in flight: what it takes of its writer's limits. */
+/** A write in flight and its share of the writer's limits. */
 export class Admitted {
   readonly writer: Writer;
   readonly #context: WriteContext;
@@ -69,7 +69,7 @@ export class Admitted {
     this.#held = held;
   }
 
-  /** Holds `bytes` of memory until the write ends, instead of what it held before. */
+  /** Reserves `bytes` of memory until the write ends, in place of its earlier reservation. */
   hold(bytes: number): Refusal | undefined {
     this.#held.release(this.writer, this.#bytesHeld);
     const isHeld = this.#held.hold(this.writer, bytes);
@@ -77,7 +77,9 @@ export class Admitted {
     return isHeld ? undefined : tooMany('too many bytes of writes are queued for the log');
   }
 
-  /** Room for the object's events, and, if they are to be appended, their bytes of what may still be added to the log. */
+  /**
+   * Reserves memory for the object's events and, if they will be appended, charges their bytes to the writer's rate.
+   */
   takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
     const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
     const full = this.hold(eventCopiesHeld * dataBytes);
@@ -85,7 +87,7 @@ export class Admitted {
     return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
-  /** A write that was decided anew pays what has been added. */
+  /** A repeated decision is charged only for additional bytes. */
   #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
@@ -93,7 +95,7 @@ export class Admitted {
     return refused;
   }
 
-  /** What is appended beside the object's event, and stays whatever becomes of it. */
+  /** Charges an append besides the object's event, which is not refunded. */
   charge(bytes: number): Refusal | undefined {
     const { writer: { allowance, ownAllowance } } = this;
     if (allowance === undefined) return undefined;
@@ -111,7 +113,7 @@ export class Admitted {
     return tooFast(`${String(ownWriteBytesPerUser)} bytes of their own tokens and profile`, ownSeconds);
   }
 
-  /** What is appended in any case: later writes wait for it to be paid. */
+  /** Charges an append that happens in any case: later writes wait for the debt. */
   owe(bytes: number): void {
     const { writer: { allowance, ownAllowance } } = this;
     const now = this.#clock.monotonic();
@@ -119,7 +121,7 @@ export class Admitted {
     if (this.#context.isOwn === true) ownAllowance?.chargeBytes(bytes, now);
   }
 
-  /** What is known not to stand in the log is not paid. An unknown outcome may still land. */
+  /** Refunds appends that are known to have failed. An append with unknown outcome may still succeed. */
   end(outcome: WriteOutcome | undefined): void {
     this.#held.release(this.writer, this.#bytesHeld);
     const isRefused = outcome !== undefined && (outcome.ok ? !outcome.appended : outcome.rejection.reason !== 'unavailable');
@@ -129,7 +131,7 @@ export class Admitted {
   }
 }
 
-/** Each request counts, dry runs and those that change nothing, too: they take no room in the log, but time. */
+/** Every request counts, including dry runs and writes without changes: they cost time if not space. */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;
   if (allowance === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { heldBytesMax } from '../../limits/writes.ts';
 import type { Writer } from './writer.ts';
 
-/** The memory of requests and of writes in flight, by writer and in sum. */
+/** The memory of requests and writes in flight, by writer and in total. */
 export class HeldBytes {
   #sum = 0;
 
@@ -10,8 +10,8 @@ export class HeldBytes {
   }
 
   /**
-   * False, and nothing is held, where the writer would hold more than is left for all others: so one alone may hold half,
-   * and whoever comes later still finds room.
+   * False, without a reservation, if the writer would hold more than is left for all others: a single writer may hold
+   * half, and later writers still find room.
    */
   hold(writer: Writer, bytes: number): boolean {
     const sum = this.#sum + bytes;

@@ -1,7 +1,7 @@
-/** What flows back in a second, and what may be taken at once after a pause. */
+/** The refill in one second, and the capacity. */
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
-/** A balance that flows back at a constant rate. Times are of a monotonic clock, in milliseconds. */
+/** A token bucket with a constant refill. Times are monotonic milliseconds. */
 export class TokenBucket {
   readonly #rate: Rate;
   #balance: number;
@@ -13,17 +13,17 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes `amount` and returns 0, or leaves it and returns the seconds until it can be taken. */
+  /** Takes `amount` and returns 0; or takes nothing and returns the seconds until it is available. */
   take(amount: number, now: number): number {
     this.#refill(now);
-    // More than a burst can never be there at once: a full bucket gives it, and the debt is waited for afterwards.
+    // An amount above the capacity needs only a full bucket; later calls wait for the debt.
     const missing = Math.min(amount, this.#rate.burst) - this.#balance;
     if (missing > 0) return Math.max(1, Math.ceil(missing / this.#rate.perSecond));
     this.#balance -= amount;
     return 0;
   }
 
-  /** Takes `amount` in any case, as a debt if need be. */
+  /** Takes `amount` in any case, with a debt if necessary. */
   charge(amount: number, now: number): void {
     this.#refill(now);
     this.#balance -= amount;
@@ -33,7 +33,7 @@ export class TokenBucket {
     this.#balance = Math.min(this.#rate.burst, this.#balance + amount);
   }
 
-  /** Nothing was taken of late: a new bucket would be the same. */
+  /** Nothing was taken recently: a new bucket would be equal. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#balance >= this.#rate.burst;

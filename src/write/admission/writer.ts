@@ -1,10 +1,10 @@
 import { writeBurstSeconds } from '../../limits/writes.ts';
 import { TokenBucket, type Rate } from './token-bucket.ts';
 
-/** How fast one user may write. Undefined: as fast as they can. */
+/** The write rates of one user. Undefined: unlimited. */
 export type WriteRates = { readonly writes: Rate | undefined; readonly bytes: Rate | undefined };
 
-/** The rates of settings, where 0 is none. */
+/** The rates from settings, where 0 means unlimited. */
 export function writeRates(writesPerSecond: number, bytesPerSecond: number): WriteRates {
   return { writes: rateOf(writesPerSecond), bytes: rateOf(bytesPerSecond) };
 }
@@ -13,10 +13,10 @@ function rateOf(perSecond: number): Rate | undefined {
   return perSecond === 0 ? undefined : { perSecond, burst: perSecond * writeBurstSeconds };
 }
 
-/** `trusted`: super administrators and the platform; `plugin`: what a plugin does of its own accord; all else is limited. */
+/** `trusted`: super administrators and the platform; `plugin`: a plugin acting as itself; `limited`: all others. */
 export type WriterKind = 'limited' | 'plugin' | 'trusted';
 
-/** The balances of one set of limits. */
+/** The token buckets of one set of limits. */
 export class Allowance {
   readonly #rates: WriteRates;
   readonly #writes: TokenBucket | undefined;
@@ -32,7 +32,7 @@ export class Allowance {
     return this.#rates;
   }
 
-  /** Both return the seconds to wait, and take nothing then. */
+  /** Both take nothing if they return the seconds to wait. */
   takeWrite(now: number): number {
     return this.#writes?.take(1, now) ?? 0;
   }
@@ -58,12 +58,12 @@ export class Allowance {
   }
 }
 
-/** One user, address or plugin: what it has in flight, what it holds of memory, and what it may still write. */
+/** One user, address or plugin: its writes in flight, reserved memory and remaining rate. */
 export class Writer {
   readonly kind: WriterKind;
-  /** Undefined for all but limited writers. */
+  /** Only for limited writers. */
   readonly allowance: Allowance | undefined;
-  /** Of its own tokens, sessions and profile; made by the first such write. */
+  /** For its own tokens, sessions and profile; created by the first such write. */
   ownAllowance: Allowance | undefined;
   writesInFlight = 0;
   bytesHeld = 0;
@@ -73,7 +73,7 @@ export class Writer {
     this.allowance = allowance;
   }
 
-  /** Nobody would notice if it were forgotten. */
+  /** Dropping it would change no decision. */
   isIdle(now: number): boolean {
     return this.isUnused() && this.allowance?.isFull(now) !== false && this.ownAllowance?.isFull(now) !== false;
   }

@@ -7,11 +7,11 @@ import { Allowance, Writer, type WriteRates, type WriterKind } from './writer.ts
 export type WritersDependencies = {
   readonly clock: Clock;
   readonly rates: WriteRates;
-  /** Whether a user may do everything. */
+  /** Whether the user is a super administrator. */
   readonly isSuperAdministrator: (subject: Subject) => boolean;
 };
 
-/** By name or network. It is bounded: where it is full, an unused writer makes room, one that took nothing of late first. */
+/** Writers by name or network, bounded: when full, it drops an unused writer, preferably one with full buckets. */
 class KnownWriters {
   readonly #make: (now: number) => Writer;
   readonly #writers = new Map<string, Writer>();
@@ -30,7 +30,9 @@ class KnownWriters {
     return writer;
   }
 
-  /** Looks at a few only, those known longest first; the others go to the end. One with writes in flight always stays. */
+  /**
+   * Scans only a few entries, oldest first, and moves the others to the end. Writers with writes in flight always stay.
+   */
   #makeRoom(now: number): void {
     let unused: string | undefined;
     for (let looked = 0; looked < writersLookedAtMax; looked += 1) {
@@ -46,7 +48,7 @@ class KnownWriters {
   }
 }
 
-/** Who writes on this node, one entry for all credentials of a user. Each node knows its own only. */
+/** The writers on this node, one for all credentials of a user. Each node has its own. */
 export class Writers {
   readonly #dependencies: WritersDependencies;
   readonly #users: KnownWriters;
@@ -65,12 +67,12 @@ export class Writers {
     this.#plugins = new KnownWriters(unlimited('plugin'));
   }
 
-  /** Everybody writes as the platform does. */
+  /** Every writer is unlimited, like the platform. */
   static unlimited(clock: Clock): Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
-  /** `address` tells visitors apart. */
+  /** `address` distinguishes visitors. */
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {

@@ -26,7 +26,7 @@ test('a refusal names the holder of a unique value to who may get it', async (t)
       t.match(outcomes, outcomes.map(() => ({ ok: false, rejection: { reason: 'unique-value-taken', violations: [{ pointer: '/spec/serial' }] } })));
       const text = JSON.stringify(outcomes);
       t.equal(text.includes('holder'), isNamed, `${JSON.stringify(by)} ${JSON.stringify(way)}: ${text}`);
-      t.equal(text.includes('spec.serial must be unique among widgets: another one has this value'), !isNamed);
+      t.equal(text.includes('spec.serial must be unique among widgets: another object has this value'), !isNamed);
     }
   }
 });
