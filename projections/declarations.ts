@@ -11,7 +11,7 @@ type Known = {
   readonly onceUnique: Map<TypeKey, ReadonlySet<string>>;
 };
 
-/** What folded events say of declarations: kept in the tables, read from memory. */
+/** The declarations in folded events: stored in the tables, read from memory. */
 export class Declarations implements DeclarationReader, DeclarationFeed {
   readonly #known: Known;
   readonly #listeners = new Set<(type: TypeKey) => void>();
@@ -65,10 +65,10 @@ export type Written = {
   readonly row: { readonly declared: number | undefined } | undefined;
 };
 
-/** What one batch says, which may yet come to nothing. */
+/** The changes by one batch, which may still be rolled back. */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
-  /** Of types of which it says more than was known. */
+  /** By type, when the batch adds indexes. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
   readonly #known: Known;

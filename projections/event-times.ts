@@ -5,8 +5,8 @@ const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 const none = '1970-01-01T00:00:00.000Z';
 
 /**
- * The latest time of all folded events. One that is too far ahead, which a wrong clock gave, does not count: all later
- * events would follow it (consistency protocol, 8).
+ * The latest time of all folded events. A time too far in the future, from a wrong clock, is ignored: otherwise all
+ * later events would take it over (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;
@@ -14,14 +14,14 @@ export class EventTimes {
   #lastMs: number;
   #stray: string | undefined;
 
-  /** `latest`: the latest time that counts now, in epoch milliseconds. */
+  /** `latest`: the latest acceptable time now, in epoch milliseconds. */
   constructor(lastMs: number, latest: () => number) {
     this.#latest = latest;
     this.#lastMs = lastMs;
     this.#last = new Date(lastMs).toISOString();
   }
 
-  /** What was counted while the clock here was wrong counts no more either. */
+  /** A time accepted while this node's clock was wrong is ignored now. */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
   }
@@ -43,7 +43,7 @@ export class EventTimes {
   }
 }
 
-/** Those of one batch, which may yet come to nothing. */
+/** The times of one batch, which may still be rolled back. */
 class BatchTimes {
   last: string;
   stray: string | undefined;
@@ -55,7 +55,10 @@ class BatchTimes {
     this.#latest = latest;
   }
 
-  /** Times in one form of one length are in order as texts are. Another form is nothing this program writes, and counts for nothing. */
+  /**
+   * Times of the same format and length compare like strings. This program writes no other format; such times are
+   * ignored.
+   */
   take(recorded: RecordedEvent): void {
     const stamp = stampOf(recorded);
     if (stamp <= this.last || !stampForm.test(stamp)) return;

@@ -13,7 +13,7 @@ import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
-/** The tables as the fold sees them: rows written earlier in the same transaction included. */
+/** The tables during a fold: includes rows written earlier in the same transaction. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
   isEmpty(type: TypeKey): boolean;
@@ -23,13 +23,13 @@ export type Rows = {
 
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
-/** What is known beside the event. */
+/** The context of a fold. */
 export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch; readonly level: LevelBatch };
 
-/** The streams that are folded, by the part of their names before the colon. */
+/** The folded streams, by the part of their names before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
-/** Writes what one event says and answers which object changed; undefined when none did. */
+/** Writes the effects of one event, and returns the change of an object; undefined if none changed. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
   if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
   const { event } = decodeEvent(recorded);
@@ -57,7 +57,7 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
     case 'UniqueEnforced':
       known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
       return undefined;
-    // A guard's claim says nothing: whoever took it waits for it here, and so for all that was before it.
+    // A guard's claim has no effect: its holder waits for this fold, and thereby for all earlier events.
     case 'CopyFinished': case 'ValueClaimed': case 'ValueReleased':
       return undefined;
     default:
@@ -66,8 +66,8 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
 }
 
 /**
- * A stream whose revisions do not follow each other is not the one that was written (consistency protocol, 8). No stream
- * of a folded category is ever cut at its beginning; one whose history is dropped on purpose would say so here.
+ * A gap in a stream's revisions means that the log was changed (consistency protocol, 8). Folded categories are never
+ * truncated; an exception would have to be handled here.
  */
 function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;
@@ -76,7 +76,7 @@ function assertFollows({ stream, revision, position }: RecordedEvent, before: St
   throw new LogCorruptError(`${stream} has ${found}, where ${wanted} should stand`);
 }
 
-/** What was folded so far may not be what the log holds from here on: who reads it must begin anew. */
+/** The events folded so far may differ from the log's from here on: the fold must start again. */
 function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId)) throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
 }
@@ -90,7 +90,7 @@ function uidOf({ stream }: RecordedEvent): string {
   return stream.slice('secret:'.length);
 }
 
-/** The object's row; none for a fence on a name that has no object. */
+/** The object's row; undefined for a fence on a name without an object. */
 function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
@@ -130,7 +130,7 @@ function noteWritten({ type: event, endsAppend }: RecordedEvent, { type, previou
 
 type Unregistered = { readonly object: ResourceObject | undefined; readonly previous: Buffer | undefined; readonly known: Known };
 
-/** A plugin may register the type before a watcher is brought up to date with this change: its entries are made when asked for. */
+/** A plugin may register the type before a watcher receives this change: the entries are computed on demand. */
 function withLateEntries(change: Change, { object, previous, known }: Unregistered): Change {
   return {
     ...change,
@@ -150,7 +150,7 @@ function before(previous: Buffer | undefined, type: ResourceType | undefined): P
   return { before: type === undefined ? undefined : entryBeside(previous, type), previousBytes: () => decodeRow(previous).answer };
 }
 
-/** As the write door found it when it decided on this event, if it was of this very declaration. */
+/** The entry that the write path computed, if it used this very declaration. */
 function indexed(decoded: DecodedEvent, object: ResourceObject, type: ResourceType): { readonly after: IndexEntry; readonly entry: Uint8Array } {
   const { fingerprint, indexes } = type;
   let failures = 0;
@@ -162,7 +162,7 @@ function marks(object: ResourceObject): { readonly deletionRequested: boolean; r
   return { deletionRequested: object.metadata.deletionTimestamp !== undefined, finalizers: object.metadata.finalizers !== undefined };
 }
 
-/** `object:<plural>.<group>/<name>` taken apart. */
+/** Splits `object:<plural>.<group>/<name>`. */
 function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
   const slash = stream.indexOf('/');
   if (!stream.startsWith('object:') || slash === -1) throw new LogCorruptError(`${stream} is no object's stream`);

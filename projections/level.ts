@@ -3,7 +3,7 @@ import { NewerEventError } from '../src/log/log.ts';
 import type { LevelReader } from '../src/read/declarations.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
-/** The level of the log: kept in the tables, read from memory. */
+/** The level of the log: stored in the tables, read from memory. */
 export class Level implements LevelReader {
   readonly #listeners = new Set<(level: number) => void>();
   #level: number;
@@ -36,7 +36,7 @@ export class Level implements LevelReader {
   }
 }
 
-/** What one batch says of it, which may yet come to nothing. */
+/** The change by one batch, which may still be rolled back. */
 export class LevelBatch {
   level: number;
   readonly #before: number;
@@ -46,7 +46,7 @@ export class LevelBatch {
     this.level = before;
   }
 
-  /** One that this version does not read ends the fold: what comes after it may be anything. */
+  /** A level that this version cannot read ends the fold: later events may have any form. */
   raise(level: number): void {
     assertReadable(level);
     this.level = Math.max(this.level, level);

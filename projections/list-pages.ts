@@ -10,21 +10,21 @@ import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
-/** What is listed: a choice that was begun in this turn, and the position of this turn. */
+/** A query that started in this turn, and the position of this turn. */
 export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
 
 type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
 type ReadRow = (name: string) => Buffer | undefined;
 
 /**
- * Joins the rows a query names into a list's items: a short page at once, a long one slice by slice from a snapshot. All
- * that takes several turns shares a part of each.
+ * Joins the rows of a query into the items of a list: a short page at once, a long one slice by slice from a snapshot.
+ * All work over several turns shares a part of each turn.
  */
 export class ListPages {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #turns: Turns;
-  /** Snapshots held now, by lists and initial watch states that are still being read. */
+  /** Snapshots held by lists and initial watch states that are still being read. */
   #held = 0;
 
   constructor(tables: LmdbTables, clock: Clock) {
@@ -39,7 +39,7 @@ export class ListPages {
       const joined = this.#joined(result, (name) => this.#tables.rowFast(type, name));
       return pageOf(result, position, joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })));
     }
-    // Taken in this turn: order and rows are of one state.
+    // Taken in this turn, so that order and rows are of one state.
     const snapshot = this.#tables.snapshot();
     return {
       rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
@@ -50,7 +50,7 @@ export class ListPages {
     };
   }
 
-  /** Objects one by one, in batches, exactly as they are now however long choosing and reading takes. */
+  /** The objects one by one, in batches, exactly as they are now, however long selecting and reading takes. */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
     let snapshot: Snapshot | undefined;
     try {
@@ -98,7 +98,7 @@ export class ListPages {
     }
   }
 
-  /** Undefined for more than one turn should join. */
+  /** Undefined if the page is too large for one turn. */
   #joined({ names }: QueryResult, read: ReadRow): Uint8Array | undefined {
     if (names.length > listJoinedObjectsMax) return undefined;
     const answers = new JoinedAnswers(names.length);
@@ -116,7 +116,7 @@ export class ListPages {
   async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
-        // A reader that keeps up would otherwise hold the loop from its first slice to its last.
+        // Otherwise a fast reader would block the loop from the first slice to the last.
         if (start > 0) await this.#turns.next();
         const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
         start += answers.count;
@@ -133,14 +133,16 @@ export class ListPages {
     const answers = new JoinedAnswers(end - start);
     const slices = new Slices(this.#clock);
     for (let at = start; at < end && answers.length < listSliceBytesMax; at += 1) {
-      const name = must(names[at], 'it is within the names');
+      const name = must(names[at], 'the offset is within the names');
       answers.add(present(read(name), name));
       if (answers.count % rowsPerLook === 0 && slices.isOver()) break;
     }
     return answers;
   }
 
-  /** A reader that stalls must not keep LMDB from reusing pages for ever: its snapshot is taken back, and its list fails. */
+  /**
+   * A stalled reader must not prevent LMDB from reusing pages for ever: its snapshot is released, and its list fails.
+   */
   #hold(snapshot: Snapshot): Snapshot {
     if (this.#held >= snapshotsMax) {
       snapshot.release();

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * Whether LMDB's file ends with the transaction that was committed last, as its lock file says. The lock file is memory that
- * the process shared with the kernel, so it knows the last commit of a process that was killed. A copy of the data file that
- * was made earlier and written over it ends with an earlier transaction, and may hold pages of several.
+ * Whether LMDB's file ends with the last committed transaction, according to its lock file. The process shared the
+ * memory of the lock file with the kernel, so it contains the last commit even after a kill. An earlier copy of the
+ * data file, written over it, ends with an earlier transaction, and may have pages of several.
  *
  * The layout is LMDB's on Linux (`mdb.c`: MDB_txbody and MDB_meta; the library's page header has 24 bytes).
  */
@@ -23,7 +23,7 @@ const metaBytes = 160;
 const pageBytesMax = 65_536;
 const at = { committed: 8, magic: headerBytes, pageBytes: headerBytes + 24, transaction: headerBytes + 128 } as const;
 
-/** That of the newer of the two meta pages the file begins with. */
+/** The transaction of the newer of the two meta pages at the beginning of the file. */
 function lastTransaction(data: Buffer): bigint | undefined {
   const first = transactionAt(data, 0);
   if (first === undefined) return undefined;
@@ -36,7 +36,7 @@ function transactionAt(data: Buffer, offset: number): bigint | undefined {
   return data.readBigUInt64LE(offset + at.transaction);
 }
 
-/** The first `count` bytes, or fewer where the file is shorter; undefined where it is too short to begin with. */
+/** The first `count` bytes, or fewer if the file is shorter; undefined if it is too short for a header. */
 function bytesOf(path: string, count: number): Buffer | undefined {
   let file: number | undefined;
   try {

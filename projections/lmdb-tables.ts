@@ -8,16 +8,16 @@ import type { Declared } from '../src/read/declarations.ts';
 import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 
 /**
- * The read models' LMDB environment. It is written by `transactionSync` alone, unflushed: a crash of the process loses
- * nothing, as the kernel holds the pages; after a crash of the machine the tables are thrown away and rebuilt from the log
- * (consistency protocol, 2; `lmdb-use.ts`).
+ * The LMDB environment of the read models. Only `transactionSync` writes it, without flushing: a crash of the process
+ * loses nothing, because the kernel has the pages; after a crash of the machine the tables are deleted and rebuilt from
+ * the log (consistency protocol, 2; `lmdb-use.ts`).
  */
 
-/** How far the tables have folded which log. */
+/** The log and position up to which the tables are folded. */
 export type Checkpoint = LogIdentity & {
   readonly position: LogPosition;
   readonly eventId: string;
-  /** Events folded in all, and the latest time that any of them says it is of, in epoch milliseconds. */
+  /** The number of folded events, and their latest time, in epoch milliseconds. */
   readonly events: number;
   readonly time: number;
 };
@@ -30,15 +30,15 @@ type ReadOptions = { readonly transaction: Transaction };
 type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
 export type Writer = {
-  /** `recreated`: the name stood among the gone. */
+  /** `recreated`: the name belonged to a deleted object. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
-  /** The object is gone; its stream goes on numbering after `revision`. */
+  /** The object is deleted; its stream continues the numbering after `revision`. */
   putGone(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
-  /** The object of that uid is gone, and what was kept of it. */
+  /** Deletes the secrets of a deleted object. */
   dropSecrets(uid: string): void;
-  /** The last folded revision of a stream that is no object's. */
+  /** The last folded revision of a stream without objects. */
   putHead(stream: StreamName, revision: StreamRevision): void;
   putOnceUnique(type: TypeKey, names: readonly string[]): void;
   putDeclared(type: TypeKey, declared: Declared): void;
@@ -51,20 +51,20 @@ export type PrepareTables = (files: { readonly data: string; readonly lock: stri
 export class LmdbTables {
   readonly #dir: string;
   readonly #root: RootDatabase;
-  /** `<type>/<name>` → row. Holds live objects only. */
+  /** `<type>/<name>` → row. Existing objects only. */
   readonly #rows: Rows;
-  /** The same table, its values in a shared buffer. */
+  /** The same table, with values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
   readonly #gone: Database<number, string>;
-  /** Stream → last revision, of streams that are no object's: the fold checks with it that none is missing. */
+  /** Stream → last revision, of streams without objects: the fold detects gaps with it. */
   readonly #heads: Database<number, string>;
-  /** `<uid>/<revision>` → a password's hash; `<uid>` → the digest of the token issued last. No API reads it. */
+  /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads it. */
   readonly #secrets: Database<string, string>;
-  /** The checkpoint, the log's level, and by type its last declaration, and which of its indexes were ever unique. */
+  /** The checkpoint, the log's level, and by type its latest declaration and the indexes that were ever unique. */
   readonly #meta: Database<string, string>;
 
-  /** `prepare` makes the files that are not there yet, so that the library's open cannot fail on a full disk. */
+  /** `prepare` creates missing files, so that the library's open cannot fail on a full disk. */
   constructor(dir: string, prepare: PrepareTables = () => undefined) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!isTrustworthy(dir)) discard(dir);
@@ -87,18 +87,18 @@ export class LmdbTables {
     return text === undefined ? undefined : decodeCheckpoint(text);
   }
 
-  /** The log's; undefined where it says none. */
+  /** The log's level; undefined if none is recorded. */
   level(): number | undefined {
     const text = this.#meta.get('level');
     return text === undefined ? undefined : Number(text);
   }
 
-  /** By type: its last declaration. */
+  /** The latest declaration of each type. */
   declared(): readonly (readonly [TypeKey, Declared])[] {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** By type: the indexes of which an event says that a value is held. */
+  /** By type: the indexes for which events list held values. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }
@@ -132,7 +132,7 @@ export class LmdbTables {
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
   }
 
-  /** Of a stream that is no object's: its last folded revision. */
+  /** The last folded revision of a stream without objects. */
   head(stream: StreamName): StreamRevision | undefined {
     const revision: unknown = this.#heads.get(stream);
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
@@ -147,8 +147,8 @@ export class LmdbTables {
   }
 
   /**
-   * Reads a type's rows in order of name, starting after `after`. `read` gets each row in a shared buffer, valid only until it
-   * returns: a scan of a million rows copies none of them. The scan ends early where `read` answers false.
+   * Reads a type's rows in order of name, after `after`. `read` gets each row in a shared buffer, valid only during the
+   * call: a scan of a million rows copies none. The scan ends early when `read` returns false.
    */
   scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer, name: string) => boolean): void {
     const prefix = `${type}/`;
@@ -156,14 +156,14 @@ export class LmdbTables {
     for (const { key, value } of this.#scans.getRange({ start, end: `${type}0`, limit })) if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** Names of a type's objects in order, starting after `after`. */
+  /** Names of a type's objects in order, after `after`. */
   names(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
   }
 
-  /** How many objects there are, of all types: to count one type's would be a walk over their keys. */
+  /** The number of objects of all types: counting those of one type would scan its keys. */
   size(): number {
     const { entryCount } = this.#rows.getStats() as { readonly entryCount: number };
     return entryCount;
@@ -181,13 +181,13 @@ export class LmdbTables {
     };
   }
 
-  /** Runs `write` in one transaction, visible to every read from the moment this returns. A throw rolls all of it back. */
+  /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
   commit(write: (writer: Writer) => void): void {
     this.#root.transactionSync(() => { write(this.#writer); });
     this.#root.resetReadTxn();
   }
 
-  /** Forgets everything: what is folded next is folded from the log's start. */
+  /** Deletes everything: the next fold starts at the log's beginning. */
   clear(): void {
     this.#root.transactionSync(() => {
       for (const table of [this.#rows, this.#gone, this.#heads, this.#secrets, this.#meta]) table.clearSync();
@@ -195,7 +195,7 @@ export class LmdbTables {
     this.#root.resetReadTxn();
   }
 
-  /** Flushes, so that the tables can be trusted even by another boot. */
+  /** Flushes, so that the tables are valid also after a reboot. */
   async close(): Promise<void> {
     await this.#root.close();
     const file = openSync(join(this.#dir, tablesFile), 'r+');
@@ -243,16 +243,16 @@ export class LmdbTables {
 }
 
 /**
- * The value in the memory that lmdb's reads share. lmdb overrides `length` on its one large buffer instead of cutting it;
- * `Buffer.concat`, `copy` and `from` go by the true length since Node 22, and would copy other rows behind the value. No
- * other code sees lmdb's buffer.
+ * The value in lmdb's shared read memory. lmdb overrides `length` on its one large buffer instead of slicing it;
+ * `Buffer.concat`, `copy` and `from` use the true length since Node 22, and would copy other rows after the value. No
+ * other code gets lmdb's buffer.
  */
 function sharedValue(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length);
 }
 
 function refuseToWrite(): never {
-  throw new Error('rows are written through their own handle');
+  throw new Error('write rows through their own handle');
 }
 
 function rowKey(type: TypeKey, name: string): string {
@@ -262,7 +262,7 @@ function rowKey(type: TypeKey, name: string): string {
 const uniquePrefix = 'unique:';
 const declaredPrefix = 'declared:';
 
-/** Ours are UUIDs; a longer key no table would take. */
+/** Our uids are UUIDs; no table accepts a longer key. */
 const secretUidLengthMax = 64;
 
 function passwordKey(uid: string, revision: number): string {

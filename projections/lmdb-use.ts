@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
- * Whether tables that are found can be trusted. They are written unflushed, so after an unclean end they are whole only
- * in the very file that was written, as long as the machine has not been started again, and as long as nobody writes them:
- * a copy of a file that is being written holds pages of different moments, and LMDB aborts the process over them. So does
- * one that is written over the file, which then ends with an earlier transaction than was committed last. Closed in order
- * tables are whole wherever they are copied to.
+ * Decides whether existing tables are valid. They are written without flushing, so after an unclean end they are
+ * complete only in the very file that was written, without a reboot of the machine, and while no process writes them: a
+ * copy of a file under modification has pages of different moments, and LMDB aborts the process on these. So does a
+ * copy written over the file, which then ends with an earlier transaction than the last committed one. Closed in an
+ * orderly way, tables are valid wherever they are copied.
  */
 
 const tablesFormat = 5;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 
-type Process = { readonly pid: number; /** In the kernel's ticks since its start: numbers of processes come again. */ readonly started: string };
+type Process = { readonly pid: number; /** In the kernel's ticks since its start, because process ids are reused. */ readonly started: string };
 
 type Use = {
   readonly format: number;
-  /** Closed in order since. */
+  /** Closed in an orderly way since. */
   readonly clean: boolean;
   readonly boot: string;
-  /** The tables' file, and the mark's own: a mark that was written over this one names another. */
+  /** The ids of the tables' file and of the mark: a mark that was copied over this one has another id. */
   readonly file: string;
   readonly self: string;
   readonly process: Process;
@@ -36,9 +36,9 @@ export function isTrustworthy(dir: string): boolean {
   return isSameFile && !isElsewhere(use.process) && endsAsCommitted(tables);
 }
 
-/** The folder is this process's to write, or is whole. */
+/** Marks the folder as used by this process, or as clean. */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // A full disk leaves the mark as it was, and not an empty one that has the tables rebuilt.
+  // A full disk keeps the old mark, instead of an empty one that causes a rebuild.
   const next = join(dir, `${mark}.next`);
   rmSync(next, { force: true });
   writeFileSync(next, '', { mode: 0o600 });
@@ -49,7 +49,7 @@ export function markUse(dir: string, { clean }: { readonly clean: boolean }): vo
   renameSync(next, join(dir, mark));
 }
 
-/** Throws the read models away: they are rebuilt from the log. */
+/** Deletes the read models: they are rebuilt from the log. */
 export function discard(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -66,28 +66,31 @@ function readUse(dir: string): Partial<Use> | undefined {
   }
 }
 
-/** Undefined beside Linux, and then equal to no mark's: every unclean end counts as a crash of the machine. */
+/**
+ * Undefined on systems other than Linux; it then matches no mark, so every unclean end counts as a crash of the
+ * machine.
+ */
 function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();
 }
 
-/** A file that was moved keeps it, and none that was copied has it: numbers of files come again, their births do not. */
+/** Moving a file keeps its id, and copying changes it: inode numbers are reused, birth times are not. */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 
-/** Whoever asks has locked the folder, so that a process that still writes the tables does so through another name. */
+/** The caller has locked the folder, so another process could only write the tables through another path. */
 function isElsewhere(other: Partial<Process> | undefined): boolean {
   const { pid, started } = other ?? {};
   if (typeof pid !== 'number' || typeof started !== 'string') return true;
   return pid !== process.pid && startOf(pid) === started;
 }
 
-/** Undefined where no such process runs: one that has ended and was not waited for does not. */
+/** Undefined if no such process runs, or only a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${String(pid)}/stat`);
-  // The second field is the program's name in parentheses, with whatever characters.
+  // The second field is the program's name in parentheses, with any characters.
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === 'Z' || state === 'X' ? undefined : fields[18];
 }

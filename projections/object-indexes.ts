@@ -8,22 +8,22 @@ import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './
 import type { LmdbTables } from './lmdb-tables.ts';
 import type { TypeIndex } from './index/type-index.ts';
 
-/** A type's indexes: being built beside the fold, or ready. */
+/** The state of a type's indexes: being built beside the fold, or ready. */
 type Indexed =
   | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
   | { readonly state: 'ready'; readonly index: TypeIndex; readonly fingerprint: string };
 
-/** Reports accepted objects that lists by an index leave out, as the index's function fails on them. */
+/** Reports stored objects that lists by an index omit, because the index's function fails on them. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
 
-/** The indexes of each type, built from its rows and kept equal to them by the fold. */
+/** The indexes of each type, built from its rows and updated by the fold. */
 export class ObjectIndexes {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #onUnindexed: OnUnindexed | undefined;
-  /** Every type whose indexes were asked for; a ready index holds exactly the rows of its type. */
+  /** Every type with requested indexes; a ready index contains exactly the rows of its type. */
   readonly #indexes = new Map<TypeKey, Indexed>();
 
   constructor({ tables, clock, onUnindexed }: Dependencies) {
@@ -34,20 +34,20 @@ export class ObjectIndexes {
 
   /** @throws Error when the indexes of the type are not built. */
   ready(type: TypeKey): TypeIndex {
-    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were asked for`);
+    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were requested`);
     if (indexed.state === 'building') throw new Error(`the indexes of ${type} are still being built`);
     return indexed.index;
   }
 
-  /** The name of the object that holds a unique value; undefined where none does, or no index of this type is ready. */
+  /** The name of the object with a unique value; undefined if there is none, or no index of this type is ready. */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
     return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint ? indexed.index.has(index, key) : undefined;
   }
 
   /**
-   * Builds a type's indexes from its rows, in slices, while events go on being folded. Resolves once lists can use them, with
-   * what they lack.
+   * Builds a type's indexes from its rows, in slices, while the fold continues. Resolves with the missing values once
+   * lists can use the indexes.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();
@@ -65,7 +65,7 @@ export class ObjectIndexes {
       if (!isWanted()) return unindexed;
     }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // No event was folded since the last change was caught up with: that and switching over are this one turn.
+    // No event was folded since the last catch-up: it and the switch happen in this one turn.
     this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
     return unindexed;
   }
@@ -74,7 +74,7 @@ export class ObjectIndexes {
     this.#indexes.delete(type);
   }
 
-  /** Objects of a type whose indexes are ready; 0 before. */
+  /** The number of objects of a type with ready indexes; 0 before. */
   count(type: TypeKey): number {
     const indexed = this.#indexes.get(type);
     return indexed?.state === 'ready' ? indexed.index.size : 0;
@@ -91,7 +91,7 @@ export class ObjectIndexes {
     else if (change.before !== undefined) indexed.index.remove(change.before);
   }
 
-  /** Objects of types whose indexes are ready. */
+  /** The number of objects of types with ready indexes. */
   #indexed(): number {
     return [...this.#indexes.keys()].reduce((sum, key) => sum + this.count(key), 0);
   }

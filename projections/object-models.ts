@@ -25,18 +25,19 @@ import { storedOf } from './row.ts';
 
 export type ObjectModelDependencies = {
   readonly tables: LmdbTables;
-  /** Of the log that is folded; read once there is something to fold. */
+  /** The identity of the folded log; read once there is an event to fold. */
   readonly identity: () => LogIdentity;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly clock: Clock;
   readonly onUnindexed?: OnUnindexed;
-  /** The latest time that an event may say and still count. */
+  /** The latest acceptable time of an event. */
   readonly latestTime?: () => number;
 };
 
 /**
- * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one turn:
- * rows and checkpoint commit, indexes follow, then the feed and the waiters, with no await between (consistency protocol, 2).
+ * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one
+ * turn: rows and checkpoint commit, then indexes, feed and waiters follow, without an await in between (consistency
+ * protocol, 2).
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly #tables: LmdbTables;
@@ -48,9 +49,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiters: PositionWaiters;
-  /** Of the last event folded: what the committed checkpoint says. */
+  /** The position of the last folded event, as in the committed checkpoint. */
   #position: LogPosition;
-  /** Of all folded events: how many they are, and the latest time one is of. */
+  /** The number of folded events, and their latest time. */
   #events: number;
   readonly #times: EventTimes;
   readonly declarations: Declarations;
@@ -83,17 +84,17 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#tables.checkpoint();
   }
 
-  /** Events folded, in all. */
+  /** The number of folded events. */
   folded(): number {
     return this.#events;
   }
 
-  /** The latest time that a folded event is of and that counts, in epoch milliseconds. */
+  /** The latest accepted time of a folded event, in epoch milliseconds. */
   lastTime(): number {
     return this.#times.lastMs();
   }
 
-  /** The latest time that does not count among the events folded last, as a wrong clock gave it; undefined: all count. */
+  /** The latest time among the last folded events that is ignored, since a wrong clock set it; undefined: none. */
   strayTime(): number | undefined {
     return this.#times.strayMs();
   }
@@ -106,7 +107,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return isOfEpoch(position, this.#identity().epoch);
   }
 
-  /** Forgets everything, before anything of it is served. */
+  /** Deletes everything, before any of it is served. */
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();
@@ -124,7 +125,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
-    // A longer name is no object's, and no key of the table either.
+    // A longer name is no object's, and not a valid key of the table.
     const row = name.length > nameLengthMax ? undefined : this.#tables.row(type, name);
     return row === undefined ? undefined : storedOf(row);
   }
@@ -157,7 +158,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#pages.objects(this.#listing(type, query), signal);
   }
 
-  /** Names of a type's objects in order, whether or not its indexes are built or it is registered at all. */
+  /** Names of a type's objects in order, even if its indexes are not built or it is not registered. */
   namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
     return this.#tables.names(type, page);
   }
@@ -185,12 +186,13 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // First: it refuses an event of a later version, which must not be read as one of this.
+        // First: it refuses events of later versions, which must not be misread.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
         folded += 1;
-        // An index function may take a millisecond for each object: what is left of the batch is another transaction's.
+        // An index function may take a millisecond for each object: the rest of the batch goes into another
+        // transaction.
         if (recorded.endsAppend && slices.isOver()) break;
       }
       const last = batch[folded - 1];
@@ -214,7 +216,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return folded;
   }
 
-  /** Builds a type's indexes from its rows. Resolves once lists can use them, with what they lack. */
+  /** Builds a type's indexes from its rows. Resolves with the missing values once lists can use them. */
   buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     return this.#indexes.build(type, onProgress);
   }
@@ -223,7 +225,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#indexes.drop(type);
   }
 
-  /** Objects of a type whose indexes are ready; 0 before. */
+  /** The number of objects of a type with ready indexes; 0 before. */
   count(type: TypeKey): number {
     return this.#indexes.count(type);
   }

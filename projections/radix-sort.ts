@@ -3,11 +3,11 @@ import { inStrides, type Steps } from '../src/base/steps.ts';
 /** Ordinals, and the key of each as two words of 32 bits, most significant first. */
 export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
 
-/** One character. More bits mean fewer passes, each writing to more places at once than the cache has lines for. */
+/** One character. More bits would mean fewer passes, but writes to more places at once than the cache has lines. */
 const digitBits = 8;
 const digits = 1 << digitBits;
 
-/** A stable sort by `high`, then `low`, least digit first; digits that are the same in all are passed over. */
+/** A stable sort by `high`, then `low`, least significant digit first; skips digits that are equal in all keys. */
 export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
   let from = keys;
   let to = blankKeys(new Uint32Array(keys.order.length));
@@ -19,7 +19,7 @@ export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
       yield* inStrides(source.order.length, (first, end) => {
         scatter(source, { to: target, word, shift, starts, first, end });
       });
-      // The caller's own arrays are only read.
+      // The caller's arrays are not modified.
       to = source === keys ? blankKeys(new Uint32Array(keys.order.length)) : source;
       from = target;
     }

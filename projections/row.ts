@@ -2,7 +2,7 @@ import { logPosition, streamRevision, type LogPosition, type StreamRevision } fr
 import type { StoredObject } from '../src/read/objects.ts';
 
 /**
- * One row of the object table: what is needed of an object without parsing it, then the exact bytes of its answer.
+ * One row of the object table: the members needed without parsing, then the exact bytes of the response.
  *
  *   0  u8   format (3)
  *   1  u8   flags: 1 deletion requested, 2 has finalizers
@@ -28,7 +28,7 @@ export type Row = {
   readonly finalizers: boolean;
   /** The revision of its type's declaration that its last event was decided by; undefined: none was known. */
   readonly declared: number | undefined;
-  /** Empty when there is none. */
+  /** Empty if absent. */
   readonly entry: Uint8Array;
   readonly answer: Uint8Array;
 };
@@ -47,7 +47,7 @@ export function encodeRow(row: Row): Buffer {
   return bytes;
 }
 
-/** The views returned share `bytes`. */
+/** The returned views share `bytes`. */
 export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
   const flags = bytes[1] ?? 0;
@@ -85,7 +85,7 @@ function positionOf(bytes: Buffer): LogPosition {
   return logPosition(high === 0n ? low : (high << 64n) | low);
 }
 
-/** Where the answer begins. */
+/** The offset of the answer. */
 export function answerStart(bytes: Buffer): number {
   if (bytes[0] !== format) throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
   return headerBytes + bytes.readUInt32LE(entryLengthAt);

@@ -2,24 +2,24 @@ import { foldedCategories } from './fold-event.ts';
 import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import { epochShift, logStart, type EventLog, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 
-/** What the runner drives: a fold that commits a batch and its checkpoint together and publishes in the same turn. */
+/** A fold, as the runner uses it: it commits a batch with its checkpoint and publishes in the same turn. */
 export type Fold = {
-  /** Up to where events are folded already; `logStart` for nothing yet. */
+  /** The position of the last folded event; `logStart` initially. */
   position(): LogPosition;
-  /** The checkpoint's log and event, to be verified against the log before anything is folded on top of it. */
+  /** The log and the event of the checkpoint, to be verified against the log before anything is folded. */
   checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
-  /** Of the log it folds. */
+  /** The identity of the folded log. */
   identity(): LogIdentity;
-  /** Forgets all that is folded. */
+  /** Deletes everything that is folded. */
   clear(): void;
   /**
-   * Folds the events of a batch of whole appends in one transaction, until its slice of time is over: at least the
-   * first append, and none in part. Returns how many events. Synchronous, so that no reader sees half of it.
+   * Folds events of a batch of whole appends in one transaction, until its time slice is over: at least the first
+   * append, and no append in part. Returns the number of events. Synchronous, so that no reader sees a partial batch.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
 
-/** The read models were made from another log, or from more of it than there is: only the operator can say which is right. */
+/** The read models belong to another log, or to a longer version of it: only the operator can decide which is right. */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
     super(`the read models do not belong to this log: ${detail}`);
@@ -27,7 +27,7 @@ export class CheckpointMismatchError extends Error {
   }
 }
 
-/** A fold failed on an event it was given: to give it the same one again would not help. `cause` is what it threw. */
+/** A fold failed on an event: a retry with the same event would not help. `cause` is the original error. */
 export class FoldError extends Error {
   constructor(cause: unknown) {
     super('the read models could not fold an event', { cause });
@@ -35,10 +35,10 @@ export class FoldError extends Error {
   }
 }
 
-/** How far a catch-up is: whole percents of the log as it was when it began, and the events it has folded. */
+/** The progress of a catch-up: percent of the log's length at its start, and the number of folded events. */
 export type Progress = { readonly percent: number; readonly folded: number };
 
-/** Folds everything the log holds, and what is added meanwhile until little is left. */
+/** Folds the whole log, and new events until few are left. */
 export async function catchUp(log: EventLog, fold: Fold, { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void }): Promise<void> {
   let folded = 0;
   for (let before = -1; folded - before >= logReadAheadEventsMax || before === -1; ) {
@@ -52,7 +52,7 @@ export async function catchUp(log: EventLog, fold: Fold, { signal, onProgress }:
   }
 }
 
-/** Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold breaks. */
+/** Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold fails. */
 export async function follow(log: EventLog, fold: Fold, signal: AbortSignal): Promise<void> {
   for await (const batch of log.subscribe({ after: fold.position(), categories: foldedCategories, signal })) {
     await applySlices(fold, batch, batch.length > projectionBatchEventsMax ? 'yield' : 'at-once');
@@ -63,12 +63,12 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
   for (let start = 0; start < batch.length;) {
     const end = sliceEnd(batch, start);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
-    // Requests go on being answered while a long log is folded, or a slow index function called.
+    // Requests are answered while a long log is folded, or a slow index function runs.
     if (pace === 'yield' || start < batch.length) await new Promise((resolve) => { setImmediate(resolve); });
   }
 }
 
-/** Whole appends: at most `projectionBatchEventsMax` events, unless one append alone holds more. */
+/** Whole appends: at most `projectionBatchEventsMax` events, unless a single append has more. */
 function sliceEnd(batch: readonly RecordedEvent[], start: number): number {
   const most = start + projectionBatchEventsMax;
   if (most >= batch.length) return batch.length;
@@ -91,7 +91,7 @@ function percentOf(fold: Fold, head: LogPosition): number {
   return all <= 0n || done >= all ? 100 : Math.max(0, Number((done * 100n) / all));
 }
 
-/** Whether the read models are of this log (consistency protocol, 5). A log that tells its past anew is folded anew. */
+/** Verifies that the read models belong to this log (consistency protocol, 5). After a new epoch they are rebuilt. */
 export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();
   if (checkpoint === undefined || checkpoint.position === logStart) return;
@@ -99,7 +99,7 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   if (checkpoint.logId !== logId) throw new CheckpointMismatchError(`they fold log ${checkpoint.logId}, this is ${logId}`);
   if (checkpoint.epoch > epoch) throw new CheckpointMismatchError(`they fold its epoch ${String(checkpoint.epoch)}, this is ${String(epoch)}`);
   if (checkpoint.epoch < epoch) {
-    // The operator began a new epoch: what was folded of the old one is told anew.
+    // The operator started a new epoch: the folded events of the old one may differ.
     fold.clear();
     return;
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 import { EntryWriter, formCreated, formName, formNumbers, formTexts, nameAt } from './entry-writer.ts';
 
-/** A record that is no index entry: the row holding it is damaged. */
+/** The record is not an index entry: its row is damaged. */
 export class EntryCorruptError extends Error {
   constructor(what: string) {
     super(`an index entry is corrupt: ${what}`);
@@ -12,12 +12,12 @@ export class EntryCorruptError extends Error {
 
 const writer = new EntryWriter();
 
-/** `isWhole` false: an index function failed on the object, which has no value in that index. */
+/** `isWhole` false: an index function failed on the object, which therefore has no value in that index. */
 export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/** Whether `record` was made under `fingerprint`, of a whole entry or one that was not. False for what is no record at all. */
+/** Whether `record` was made under `fingerprint`, with the given completeness. False for anything but a record. */
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
@@ -31,7 +31,7 @@ function partial(stamp: number): number {
 let lastFingerprint = '';
 let lastStamp = 0;
 
-/** Asked once a row with the same fingerprint for many rows. */
+/** Cached: called for each row, mostly with the same fingerprint. */
 function stampOf(fingerprint: string): number {
   if (fingerprint !== lastFingerprint) {
     lastStamp = createHash('sha256').update(fingerprint).digest().readUInt32LE(0);
@@ -40,18 +40,18 @@ function stampOf(fingerprint: string): number {
   return lastStamp;
 }
 
-/** How many distinct contents of one block are kept for sharing; what has more of them is not worth it. */
+/** The most distinct contents of one kind of block that are shared; with more, sharing does not pay. */
 const sharedMax = 4_096;
-/** Longer blocks are not kept: with `sharedMax` this bounds what one hostile type can make a decoder hold. */
+/** Longer blocks are not shared: with `sharedMax` this bounds the memory that a hostile type can make a decoder use. */
 const sharedBytesMax = 512;
 
 const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Blocks of bytes met before, with what they decoded to: a million objects hold few distinct labels, phases and owners. */
+/** A cache of blocks and their decoded values: a million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /** Look-ups that found nothing after the map was full: many of them, and it is not asked any more. */
+  /** Failed look-ups since the map became full: after many of them the cache is not used any more. */
   #misses = 0;
 
   get(block: string): T | undefined {
@@ -71,23 +71,26 @@ class Shared<T> {
 }
 
 /**
- * Decodes the entries of one type. What repeats among them is one string, one array, one object in all of them: that is
- * what a million entries cost when kept.
+ * Decodes the entries of one type. Equal values share one string, array or object: they dominate the memory of a
+ * million entries.
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
-  /** By place of the index. */
+  /** By position of the index. */
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
   /** The bytes of `#f64`. */
   readonly #f64Bytes = new Uint8Array(this.#f64.buffer);
   #record: Buffer = Buffer.alloc(0);
-  /** The whole record as Latin-1: one call into the engine instead of one a block. Never kept: a part of it would keep all of it. */
+  /**
+   * The whole record as Latin-1: one call into the engine instead of one for each block. Not kept, since a substring
+   * would keep the whole text alive.
+   */
   #text = '';
   #at = 0;
 
-  /** Throws `EntryCorruptError` for anything `encodeEntry` did not write. */
+  /** Throws `EntryCorruptError` for anything that `encodeEntry` did not write. */
   decode(record: Buffer): IndexEntry {
     this.#record = record;
     this.#text = record.toString('latin1');
@@ -151,7 +154,7 @@ export class EntryDecoder {
     return keys;
   }
 
-  /** What this block decoded to before, with the place moved past it. */
+  /** The decoded value of an equal earlier block; advances past the block. */
   #shared<T>(known: Shared<T>, end: number): T | undefined {
     if (end - this.#at > sharedBytesMax || !known.worthAsking()) return undefined;
     const value = known.get(this.#text.slice(this.#at, end));
@@ -186,7 +189,7 @@ export class EntryDecoder {
     return this.#record.toString('utf16le', start, this.#at);
   }
 
-  /** A string of its own, with nothing of the record behind it. */
+  /** A flat copy, which does not keep the record alive. */
   #kept(start: number, length: number): string {
     this.#at = start + length;
     if (this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
@@ -213,7 +216,7 @@ export class EntryDecoder {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
-      // NaN past the end: it fails both tests and the loop runs out.
+      // NaN past the end: it fails both tests, and the loop ends.
       if (byte < 0x80) return value | byte << shift;
       value |= (byte & 0x7f) << shift;
     }

@@ -1,16 +1,16 @@
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 
 /**
- * Index entries as bytes, kept beside their rows so that a start need not parse a million objects.
+ * Encodes index entries, stored beside their rows so that a start need not parse a million objects.
  *
- *   0  u32  stamp of the indexes' fingerprint: what was made under other declarations is told apart without decoding
+ *   0  u32  stamp of the indexes' fingerprint: identifies entries of other declarations without decoding
  *   4  f64  created
  *  12  u8   length of the name, then the name (ASCII by the naming rules)
  *   …  varint length, then the labels: key, value, …
  *   …  varint number of indexes, then each: varint length (0: no value), then its keys
  *
- * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: keys of strings are no well-formed text (stringKey).
- * An index's keys begin with their form: texts, numbers (f64), or that they repeat the name or `created`. Little-endian.
+ * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: string keys are not well-formed text (stringKey).
+ * An index's keys start with their form: texts, numbers (f64), or a repetition of the name or `created`. Little-endian.
  */
 export const nameAt = 12;
 
@@ -21,7 +21,7 @@ export const formCreated = 3;
 
 const beyondLatin1 = /[^\u0000-\u00ff]/;
 
-/** Writes entries into one scratch buffer, so that encoding allocates nothing but the record. */
+/** Writes entries into a scratch buffer, so that encoding allocates only the record. */
 export class EntryWriter {
   #bytes = Buffer.allocUnsafe(4_096);
   #at = 0;
@@ -63,7 +63,10 @@ export class EntryWriter {
     }
   }
 
-  /** What `write` writes, behind its length: most are short, so one byte is left for it and more are made room for afterwards. */
+  /**
+   * Runs `write` and puts the length of its output before it: one byte is reserved, and space for more is made
+   * afterwards.
+   */
   #block(write: () => void): void {
     const start = this.#at;
     this.#byte(0);

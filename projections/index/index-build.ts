@@ -10,21 +10,20 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import { decodeRow, encodeRow } from '../row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 
-/**
- * What changed while an index was being built, behind the place the build had reached: what lies ahead of it the build
- * reads anyway.
- */
+/** Records changes during an index build that affect names which the build has passed; later names are read anyway. */
 export class IndexCatchUp {
-  /** What each object has become, undefined for one that is gone: no more than there are names, however many the changes. */
+  /**
+   * The latest state of each changed object, undefined when deleted: bounded by the number of names, not of changes.
+   */
   readonly #missed = new Map<string, IndexEntry | undefined>();
-  /** The last name read; undefined before the first. Names up to it are in the build, as they were when it passed. */
+  /** The last name read; undefined before the first. Names up to it are in the build, in their state at that time. */
   #reached: string | undefined;
 
   advance(name: string): void {
     this.#reached = name;
   }
 
-  /** Everything is read: from here on every change is missed by the build. */
+  /** All rows are read: from now on the build misses every change. */
   finish(): void {
     this.#reached = '\uffff';
   }
@@ -33,7 +32,7 @@ export class IndexCatchUp {
     if (this.#reached !== undefined && name <= this.#reached) this.#missed.set(name, after);
   }
 
-  /** Applies what was missed until `isOver`; whether nothing is left, which holds for the rest of this turn. */
+  /** Applies missed changes until `isOver`; returns whether none is left, which is true for the rest of this turn. */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
       this.#missed.delete(name);
@@ -45,13 +44,16 @@ export class IndexCatchUp {
   }
 }
 
-/** Rows read in one slice at most, however fast: their entries are held until they are added. */
+/** The most rows read in one slice: their entries are held until they are added. */
 const sliceRows = listSliceObjectsMax * 4;
 
-/** Stored objects that an index cannot take, as its function fails on them: how many values are missing, the first of them, what was thrown for it and where. */
+/**
+ * Stored objects on which an index function fails: the number of missing values, the first object, and its error with
+ * the stack.
+ */
 export type Unindexed = { count: number; first?: string; problem?: string; trace?: string };
 
-/** Rows read, of how many there are at most: sorting them takes about as long again and is not told. */
+/** Rows read, and their maximum: sorting them takes about as long again and is not reported. */
 export type BuildProgress = (done: number, total: number) => void;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
@@ -61,13 +63,13 @@ export type Build = {
   readonly catchUp: IndexCatchUp;
   readonly unindexed: Unindexed;
   readonly onProgress?: BuildProgress | undefined;
-  /** How many objects are known to be of other types. */
+  /** The number of objects of other types. */
   readonly others: () => number;
-  /** False once its type is stopped, or another build of it has begun. */
+  /** False once the type is stopped, or a new build of it has started. */
   readonly isWanted: () => boolean;
 };
 
-/** Undefined for one that was not wanted any more before it was done. */
+/** Undefined if the build was cancelled. */
 export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex | undefined> {
   const { slices } = build;
   const next = async (): Promise<void> => {
@@ -84,10 +86,10 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, build: 
 
 class NotWantedError extends Error {}
 
-/** Before this many are read it is over sooner than anybody asks. */
+/** A build of fewer rows ends before a report is useful. */
 const toldFromRows = sliceRows * 8;
 
-/** A slice each time it is asked: whoever adds them lets other work have its turn in between. */
+/** Yields one slice at a time, so that the caller can let other work run. */
 function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Generator<readonly IndexEntry[]> {
   const { catchUp, onProgress } = build;
   let after: string | undefined;
@@ -108,7 +110,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
 
 type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
 
-/** Ends by time and not by count alone: an index function may take a millisecond for each object. */
+/** Ends by time as well as by count: an index function may take a millisecond for each object. */
 function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed, slices }: Build & { readonly after: string | undefined }): ReadSlice {
   const entries: IndexEntry[] = [];
   const stale: Stale[] = [];
@@ -127,11 +129,11 @@ function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed, s
   return { entries, stale };
 }
 
-/** Entries made under another declaration are made again beside their rows, so that the next start reads them as they are. */
+/** Stores recomputed entries of other declarations beside their rows, so that the next start can use them. */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole } of stale) {
-      const row = must(tables.row(type.key, entry.name), 'a row read in this turn is there');
+      const row = must(tables.row(type.key, entry.name), 'a row read in this turn exists');
       writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }), { recreated: false });
     }
   });

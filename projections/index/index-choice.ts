@@ -7,17 +7,17 @@ import type { Slice } from './index-walk.ts';
 import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
 
 export type QueryResult = {
-  /** Objects that match, in all windows. */
+  /** The number of matching objects, in all windows. */
   readonly total: number;
-  /** Those of the window, in order. */
+  /** The names of the window's objects, in order. */
   readonly names: readonly string[];
-  /** Objects that match and come after the window. */
+  /** The number of matching objects after the window. */
   readonly remaining: number;
-  /** The place of the window's last object; undefined when nothing comes after it. */
+  /** The place of the window's last object; undefined if no objects follow. */
   readonly next: OrderPlace | undefined;
 };
 
-/** What a query asks for. */
+/** The result of a query. */
 export function* chosen(orders: OrdersView, { selection, sort, window }: ListQuery): Steps<QueryResult> {
   const ordering: Ordering = { orders, sort };
   const selected = yield* select(orders, selection, sort);
@@ -47,7 +47,7 @@ function slice(skip: number, size: number, total: number): Slice {
   return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
-/** A query that is answered over several turns. It holds its view of the index until it is answered, or closed. */
+/** A query that is answered over several turns. It holds its view of the index until it completes or is closed. */
 export class Choice {
   readonly #steps: Steps<QueryResult>;
   readonly #release: () => void;
@@ -57,7 +57,7 @@ export class Choice {
     this.#release = release;
   }
 
-  /** Goes on until its slice is over; undefined where that was before the end. */
+  /** Continues until the slice is over; undefined if that is before the end. */
   advance(slices: Pick<Slices, 'isOver'>): QueryResult | undefined {
     let isPaused = false;
     try {
@@ -73,7 +73,7 @@ export class Choice {
     }
   }
 
-  /** It is not gone on with. */
+  /** Cancels the query. */
   close(): void {
     this.#release();
   }

@@ -2,14 +2,15 @@ import type { IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 
 /**
- * The keys of one index by ordinal. An object without a value has a key after all others, so that "last ascending, first
- * descending" needs no case of its own: finite numbers and texts that begin below U+FC00 (`stringKey`) all come before it.
+ * The keys of one index by ordinal. An object without a value has a key after all others, so that "last ascending,
+ * first descending" needs no special case: finite numbers and texts that start below U+FC00 (`stringKey`) all sort
+ * before it.
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
   /** Ascending; empty for an object without a value. */
   keys(ordinal: number): readonly IndexKey[];
-  /** What the object is sorted by, ascending and descending. */
+  /** The sort key of the object, ascending and descending. */
   least(ordinal: number): IndexKey;
   greatest(ordinal: number): IndexKey;
   set(ordinal: number, keys: readonly IndexKey[]): void;
@@ -55,7 +56,7 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** Longer than what is used. */
+  /** Longer than its used part. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

@@ -6,17 +6,17 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
 import { answerStart, entryOfRow } from '../row.ts';
 
-/** The decoders that share strings among entries, one a type declaration. */
+/** One decoder for each type declaration, which shares strings among entries. */
 const decoders = new WeakMap<ResourceType, EntryDecoder>();
 
-/** The index entry kept beside a row; made anew from its answer when it was kept under another declaration of the type. */
+/** The index entry beside a row; computed again from the row if it was stored under another declaration. */
 export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
 /**
- * The same, and whether it was `current`: of this very declaration. `onError` is told of each index that cannot take the
- * object, and has one that could not be taken before tried again.
+ * The same, and whether the stored entry was `current` (of this declaration). `onError` is called for each index that
+ * cannot hold the object, and values that could not be computed before are tried again.
  */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): { readonly entry: IndexEntry; readonly current: boolean } {
   const kept = entryOfRow(row);

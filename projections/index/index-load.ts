@@ -7,7 +7,7 @@ import { sortedByNumber, sortedByText } from './index-sort.ts';
 import type { OrderedSequence } from './ordered-sequence.ts';
 import { SteadyMap } from './steady-map.ts';
 
-/** Fills the orders from rows that have just been added. The orders must not be read before the last step. */
+/** Fills the orders from rows that were just added. The orders must not be read before the last step. */
 export function* loadOrders(orders: Orders): Steps<undefined> {
   const { rows, byDefault, byIndex, byLabel } = orders;
   const asAdded = yield* numbered(rows.capacity);
@@ -30,7 +30,7 @@ export function* loadOrders(orders: Orders): Steps<undefined> {
   yield* deal(byLabel, yield* labelTable(rows), { inOrder, marked: false });
 }
 
-/** The numbers from 0 up to `length`. */
+/** The numbers from 0 to `length`. */
 function* numbered(length: number): Steps<Uint32Array> {
   const numbers = new Uint32Array(length);
   yield* inStrides(length, (from, to) => { for (let place = from; place < to; place++) numbers[place] = place; });
@@ -55,17 +55,17 @@ function* loadSingle(sequence: OrderedSequence, column: KeyColumn, orders: LoadO
   yield* sequence.load(sorted, () => 0);
 }
 
-/** Keys by posting, ordinal after ordinal. */
+/** The keys of all postings, by ordinal. */
 type KeyTable = {
   /** Distinct. */
   readonly keys: readonly IndexKey[];
-  /** Of each posting: the place of its key in `keys`. */
+  /** By posting: the index of its key in `keys`. */
   readonly keyPlaces: Uint32Array;
-  /** Of each ordinal: its first posting; and the number of all at the end. Undefined: one each. */
+  /** By ordinal: its first posting; the total at the end. Undefined: one posting each. */
   readonly starts: Uint32Array | undefined;
 };
 
-/** Up to this many distinct texts are sorted by themselves and the objects dealt out to them. */
+/** Up to this many distinct texts, the texts are sorted and the objects distributed to them. */
 const fewKeysMax = 4_096;
 
 function* fewKeys(column: KeyColumn, capacity: number): Steps<KeyTable | undefined> {
@@ -93,7 +93,7 @@ function* keyTable(column: KeyColumn, capacity: number): Steps<KeyTable> {
   return { keys: places.keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Each distinct key's place, in the order they are first asked for. */
+/** The index of each distinct key, in order of first use. */
 class KeyPlaces {
   readonly keys: IndexKey[] = [];
   readonly #places = new SteadyMap<number>();
@@ -108,7 +108,7 @@ class KeyPlaces {
 }
 
 function* labelTable(rows: IndexRows): Steps<KeyTable> {
-  /** By key and value, so that a term is put together once and not once an object. */
+  /** By key and value, so that each term is built once and not for each object. */
   const places = new SteadyMap<SteadyMap<number>>();
   const keys: string[] = [];
   const keyPlaces = new Growing(rows.capacity);
@@ -130,11 +130,11 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Counts postings, as one object may have many of them and another none. */
+/** Counts postings: an object may have many or none. */
 class Due {
   #next = strideMax;
 
-  /** Whether a stride is over by the time this many are done. */
+  /** Whether a stride is over after this many. */
   isPast(done: number): boolean {
     if (done < this.#next) return false;
     this.#next = done + strideMax;
@@ -144,7 +144,7 @@ class Due {
 
 type Deal = { readonly inOrder: Uint32Array; readonly marked: boolean };
 
-/** Sorts the distinct keys, then deals the postings out to them in default order, which they keep. */
+/** Sorts the distinct keys, then distributes the postings to them in default order, which is kept. */
 function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: Deal): Steps<undefined> {
   const { keys, keyPlaces, starts } = table;
   const next = yield* firstRanks(keys, keyPlaces);
@@ -189,7 +189,7 @@ function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<U
   return ranks;
 }
 
-/** Numbers of which it is not known how many there will be. */
+/** A growing array of numbers. */
 class Growing {
   #numbers: Uint32Array;
   #length = 0;

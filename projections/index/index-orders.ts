@@ -3,20 +3,20 @@ import { IndexRows } from './index-rows.ts';
 import { greatestMark, leastMark, type OrderView } from './order-view.ts';
 import { OrderedSequence } from './ordered-sequence.ts';
 
-/** The rows of one type and every order of them: what writes keep up to date. */
+/** The rows of one type and all their orders, as writes update them. */
 export type Orders = {
   readonly rows: IndexRows;
   /** Newest first, then by name. */
   readonly byDefault: OrderedSequence;
-  /** By place of the index: ascending, objects without a value last. */
+  /** By position of the index: ascending, objects without a value last. */
   readonly byIndex: readonly OrderedSequence[];
-  /** Whether an object may have several postings in the order at that place. */
+  /** By position of the index: whether an object may have several postings. */
   readonly multi: readonly boolean[];
-  /** Over `labelTerm`s; objects without labels are not in it. */
+  /** Over `labelTerm`s; without objects that have no labels. */
   readonly byLabel: OrderedSequence;
 };
 
-/** The same as queries read it: over several turns only while a view is open. */
+/** The same for queries; over several turns only while a view is open. */
 export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
   readonly byDefault: OrderView;
   readonly byIndex: readonly OrderView[];
@@ -27,7 +27,7 @@ export function viewOf({ rows, multi, byDefault, byIndex, byLabel }: Orders): Or
   return { rows, multi, byDefault: byDefault.view, byIndex: byIndex.map(({ view }) => view), byLabel: byLabel.view };
 }
 
-/** No label holds a control character, so a term is a key and a value in one way only. */
+/** Labels contain no control characters, so a term is unambiguous. */
 export function labelTerm(key: string, value: string): string {
   return `${key}\0${value}`;
 }

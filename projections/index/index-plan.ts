@@ -6,27 +6,27 @@ import { labelTerm, type OrdersView } from './index-orders.ts';
 import { inSpans } from './index-walk.ts';
 import { ordinalMask, type OrderView } from './order-view.ts';
 
-/** The objects a query selects, before they are put in order. */
+/** The objects that a query selects, before sorting. */
 export type Selected =
   | { readonly kind: 'all' }
-  /** Those at `low` up to `high` in `sequence`, each once: a part of the order that is asked for. */
+  /** The postings from `low` to `high` in `sequence`, each object once: a part of the requested order. */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
-  /** So few that they are sorted by themselves. */
+  /** Few enough to be sorted directly. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
 type Range = { readonly low: number; readonly high: number };
 
-/** One requirement as what it is in its order: ranges of ranks, or, when `negated`, all but them. */
+/** One requirement as ranges of ranks in its order; `negated`: all others. */
 type Condition = {
   readonly sequence: OrderView;
   readonly ranges: readonly Range[];
   readonly negated: boolean;
-  /** Postings in the ranges. */
+  /** The number of postings in the ranges. */
   readonly count: number;
   /** All postings in the ranges have one key. */
   readonly oneKey: boolean;
-  /** The index, where each object has exactly one posting in the order. */
+  /** The index, if each object has exactly one posting in the order. */
   readonly singleIndex: number | undefined;
   readonly holds: (ordinal: number) => boolean;
 };
@@ -57,14 +57,15 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // The rows say it at once, but only in the turn in which the view was opened, and while no other keeps removed ones.
+  // Direct from the rows: valid only in the turn in which the view was opened, and while no other view retains removed
+  // rows.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
   yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });
   return bits;
 }
 
-/** A condition may be a few hundred searches. */
+/** A condition may need a few hundred searches. */
 const conditionsPerStep = 4;
 
 function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps<Condition[]> {
@@ -79,10 +80,13 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
   return conditions;
 }
 
-/** Up to this many candidates, asking each about the other conditions costs less than marking what those hold for. */
+/**
+ * With at most this many candidates, testing each against the other conditions is cheaper than marking all their
+ * objects.
+ */
 const testedMax = 2_048;
 
-/** A condition that is a part of the very order asked for needs no set at all. */
+/** A condition that is one range of the requested order needs no set. */
 function rangeInOrder({ ranges, sequence, oneKey, singleIndex }: Condition, sort: readonly SortKey[]): Selected | undefined {
   const [range, ...others] = ranges;
   if (range === undefined) return { kind: 'listed', ordinals: [] };
@@ -164,7 +168,7 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   const oneKey = requirement.operator === 'absent' || (requirement.operator === 'in' && requirement.keys.length === 1);
   if (orders.multi[requirement.index] === true) return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // Where every object has one posting, the fewer of those inside and outside say the same.
+  // If every object has one posting, the smaller of the two sets (inside, outside) suffices.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return { sequence, ...counted(outside(ranges, sequence.size)), negated: !negated, oneKey: false, singleIndex, holds };

@@ -9,20 +9,23 @@ type Labels = IndexEntry['labels'];
 const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Labels = Object.freeze({});
 
-/** Where an object stands among those with equal keys. */
+/** The tie-break among objects with equal keys. */
 export type Tie = { readonly created: number; readonly name: string };
 
-/** The objects of one type by ordinal: a small dense number each, given again after a removal, which all orders hold instead of names. */
+/**
+ * The objects of one type by ordinal: a small dense number, reused after a removal, which all orders contain in place
+ * of names.
+ */
 export class IndexRows {
   readonly #names = new TextColumn();
   readonly #created = new NumberColumn();
   readonly #labels: Labels[] = [];
-  /** By place of the index. Those of the name and the creation time are the two above. */
+  /** By position of the index. The columns of name and creation time are the two above. */
   readonly columns: readonly KeyColumn[];
-  /** Ordinals below `capacity` that hold no object. */
+  /** Ordinals below `capacity` without an object. */
   readonly #free: number[] = [];
   #capacity = 0;
-  /** A row that one of them may meet is neither changed nor given to another object. */
+  /** A row that an open view may read is neither changed nor reused. */
   readonly views = new IndexViews((ordinal) => { this.#blank(ordinal); });
 
   constructor(definitions: readonly IndexDefinition[]) {
@@ -32,7 +35,7 @@ export class IndexRows {
     });
   }
 
-  /** One more than the greatest ordinal ever used. */
+  /** One more than the highest ordinal ever used. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -57,7 +60,7 @@ export class IndexRows {
     }
   }
 
-  /** No order holds it any more. */
+  /** Call it once no order contains the row. */
   remove(ordinal: number): void {
     this.views.retire(ordinal);
   }
@@ -67,7 +70,7 @@ export class IndexRows {
     this.#free.push(ordinal);
   }
 
-  /** Whether `column` is the names or the creation times, which are the row's own. */
+  /** Whether `column` is the row's own names or creation times. */
   isOfRow(column: KeyColumn): boolean {
     return column === this.#names || column === this.#created;
   }
@@ -92,7 +95,10 @@ export class IndexRows {
     return { created: this.created(ordinal), name: this.name(ordinal) };
   }
 
-  /** Newest first, then by name: the default order, and the tie-break of every other one. Below 0: the object at `ordinal` is before. */
+  /**
+   * Newest first, then by name: the default order, and the tie-break of all others. Negative: the object at `ordinal`
+   * is before.
+   */
   compareTie(ordinal: number, { created, name }: Tie): number {
     const own = this.created(ordinal);
     if (own !== created) return own > created ? -1 : 1;
@@ -100,7 +106,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** Every ordinal that holds an object; only while no row is retired. */
+  /** Every ordinal with an object; call it only while no row is retired. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

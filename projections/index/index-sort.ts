@@ -2,17 +2,17 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Stable sorts of ordinals by key for loads. A comparison sort of a million distinct texts takes seconds, most of it cache
- * misses on texts; these read each text once, eight characters at a time, and move numbers.
+ * Stable sorts of ordinals by key, for loads. A comparison sort of a million distinct texts takes seconds, mostly for
+ * cache misses; these sorts read each text once, eight characters at a time, and move numbers.
  */
 
-/** `order`, sorted by number; `numberOf` answers finite numbers or Infinity. */
+/** Sorts `order` by number; `numberOf` returns finite numbers or Infinity. */
 export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) => number): Steps<Uint32Array> {
   const values = new Float64Array(order.length);
   let descents = 0;
   yield* inStrides(order.length, (from, to) => {
     for (let place = from; place < to; place++) {
-      // Minus zero would come before zero.
+      // Otherwise minus zero would sort before zero.
       values[place] = numberOf(order[place] ?? 0) + 0;
       if (place > 0 && (values[place - 1] ?? 0) > (values[place] ?? 0)) descents += 1;
     }
@@ -24,7 +24,7 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   yield* inStrides(order.length, (from, to) => {
     for (let place = from; place < to; place++) {
       const sign = words[place * 2 + 1] ?? 0;
-      // A double's bits order as the number does once negatives are turned round and positives put after them.
+      // The bits of a double sort like the number after inverting negatives and moving positives behind them.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
       high[place] = sign ^ (flip | 0x80000000);
       low[place] = (words[place * 2] ?? 0) ^ flip;
@@ -33,12 +33,12 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   return (yield* radixSorted({ high, low, order })).order;
 }
 
-/** Texts by ordinal, and where each ordinal stands among those with an equal text. */
+/** Texts by ordinal, and the rank of each ordinal among equal texts. */
 export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
 
 /**
- * `ordinals` sorted by text in UTF-16 order, then by rank. Best given in the order the texts were made: they are then
- * read as they lie in memory.
+ * Sorts `ordinals` by text in UTF-16 order, then by rank. Fastest if they are in the order of the texts' creation,
+ * which is their order in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;
@@ -61,11 +61,11 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   return isSorted;
 }
 
-/** Below this many, comparing costs less than counting digits; a few are not worth an array of their own. */
+/** With fewer elements, comparing is cheaper than counting digits; a few do not justify their own array. */
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals whose texts agree up to `depth`. It calls itself four characters deeper or more. */
+/** Sorts ordinals with texts that are equal up to `depth`. Recurses at least four characters deeper. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -97,7 +97,7 @@ type EqualStart = {
   readonly isWhole: boolean;
 };
 
-/** Ordinals whose texts look alike up to `depth`: equal, mostly, or going on there. */
+/** Ordinals with equal text up to `depth`: mostly the whole texts are equal; otherwise they continue there. */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);
@@ -105,8 +105,8 @@ function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: Equ
 }
 
 /**
- * The padding of a text that has ended looks like the NULs of another. Of such texts the shorter is the beginning of
- * the longer, so those that have ended are in order of their lengths, ahead of those that go on.
+ * The padding after a text's end looks like NULs of another text. Of such texts the shorter is a prefix of the longer,
+ * so texts that have ended sort by length, before those that continue.
  */
 function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);
@@ -132,7 +132,7 @@ function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
   return areAll;
 }
 
-/** By insertion, in place. */
+/** Insertion sort, in place. */
 function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: { readonly from: number; readonly to: number }): void {
   for (let next = from + 1; next < to; next++) {
     const ordinal = run[next] ?? 0;
@@ -150,7 +150,7 @@ function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: { re
 
 type Numbers = { readonly first: (ordinal: number) => number; readonly second: (ordinal: number) => number };
 
-/** In place; the numbers are whole and below 2^32. */
+/** In place; the numbers are integers below 2^32. */
 function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<undefined> {
   const high = new Uint32Array(run.length);
   const low = new Uint32Array(run.length);
@@ -163,7 +163,7 @@ function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<und
   run.set((yield* radixSorted({ high, low, order: run })).order);
 }
 
-/** Each text is fetched once: the fetching is what takes time. */
+/** Reads each text once, since reading dominates the cost. */
 function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
   const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
   pairs.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0)));
@@ -187,7 +187,7 @@ function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Step
 
 type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
 
-/** The eight characters from `depth` on as two words; four where a character needs two bytes. */
+/** The eight characters from `depth` on as two words; four if a character needs two bytes. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };
@@ -199,7 +199,7 @@ function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedT
 
 type Part = { readonly from: number; readonly to: number; readonly depth: number };
 
-/** Answers whether each character takes one byte. */
+/** Returns whether each character takes one byte. */
 function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {
   for (let place = from; place < to; place++) {
     const text = textOf(order[place] ?? 0);

@@ -1,28 +1,28 @@
 import { Fifo } from '../../src/base/fifo.ts';
 
-/** A row that no order holds any more, and the last view that may read it. */
+/** A row that is in no order any more, and the last view that may read it. */
 type Retired = { readonly ordinal: number; readonly view: number };
 
 /**
- * Who reads one state of an index over several turns while it goes on being changed. What an open view may still read is
- * not written to: chunks of orders are copied first, and a row keeps its ordinal until all views are closed that may
- * meet it.
+ * The views that read one state of an index over several turns while it changes. Data that an open view may read is
+ * copied on write: chunks of orders are copied, and a row keeps its ordinal until all views that may read it are
+ * closed.
  */
 export class IndexViews {
   #opened = 0;
-  /** The numbers of the open ones, ascending. */
+  /** The numbers of the open views, ascending. */
   readonly #open = new Set<number>();
-  /** The greatest of them; 0: none is open. */
+  /** The highest of them; 0: none is open. */
   #newest = 0;
   readonly #retired = new Fifo<Retired>();
   readonly #free: (ordinal: number) => void;
 
-  /** `free` is called with each retired row once nobody reads it any more. */
+  /** `free` is called with each retired row once no view reads it any more. */
   constructor(free: (ordinal: number) => void) {
     this.#free = free;
   }
 
-  /** How many were opened in all: what is made now is seen by none of them. */
+  /** The number of views opened so far: data created now is not visible to them. */
   get opened(): number {
     return this.#opened;
   }
@@ -31,12 +31,12 @@ export class IndexViews {
     return this.#newest > 0;
   }
 
-  /** How many rows wait for a view to be closed. */
+  /** The number of rows that wait for a view to close. */
   get retired(): number {
     return this.#retired.length;
   }
 
-  /** Whether a view reads what was made when `opened` had this value. */
+  /** Whether a view reads data that was created when `opened` had this value. */
   see(made: number): boolean {
     return this.#newest > made;
   }

@@ -2,10 +2,10 @@ import type { Steps } from '../../src/base/steps.ts';
 import { hasBit, type Bits } from './index-bits.ts';
 import { ordinalMask, type OrderView, type Span } from './order-view.ts';
 
-/** A part of an order, and which of its postings count: hits are those with `mark` whose ordinal is in `bits`. */
+/** A part of an order, with a filter: hits are postings with `mark` and an ordinal in `bits`. */
 export type Walk = {
   readonly sequence: OrderView;
-  /** Ranks: from `low` up to `high`. */
+  /** Ranks: from `low` (inclusive) to `high` (exclusive). */
   readonly low: number;
   readonly high: number;
   /** 0: every posting. */
@@ -14,15 +14,15 @@ export type Walk = {
   readonly bits: Bits | undefined;
 };
 
-/** A walk whose hits are counted. */
+/** A walk with a known number of hits. */
 export type CountedWalk = Walk & { readonly total: number };
 
 export type Slice = { readonly skip: number; readonly take: number };
 
-/** Spans of a chunk each: together some thousand postings. */
+/** A span is at most one chunk: together some thousand postings. */
 const spansPerStep = 8;
 
-/** Calls `visit` with each span, until it returns false. */
+/** Calls `visit` with each span until it returns false. */
 export function* inSpans(spans: Iterable<Span>, visit: (span: Span) => unknown): Steps<undefined> {
   let visited = 0;
   for (const span of spans) {
@@ -36,7 +36,7 @@ export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
-/** Hits before `rank`, counted from the nearer end. */
+/** The number of hits before `rank`, counted from the nearer end. */
 export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
   if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
@@ -54,7 +54,7 @@ function isWhole({ mark, bits }: Walk): boolean {
   return mark === 0 && bits === undefined;
 }
 
-/** What a walk spends its time in: nothing but numbers, and no branch on a bit. */
+/** The hot loop of a walk: only numbers, and no branch on a bit. */
 function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {
@@ -66,12 +66,12 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** The rank of the hit that has `before` hits before it, found from the nearer end. */
+/** The rank of the hit with `before` hits before it, searched from the nearer end. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2 ? yield* rankForward(walk, before) : yield* rankBackward(walk, walk.total - 1 - before);
 }
 
-/** The rank of the hit that has `before` hits before it; `high` when there are not so many. */
+/** The rank of the hit with `before` hits before it; `high` if there are fewer. */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
   let rest = before;
@@ -93,7 +93,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** The rank of the hit that has `after` hits after it. */
+/** The rank of the hit with `after` hits after it. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;
@@ -127,7 +127,7 @@ export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<num
   return found;
 }
 
-/** Adds a span's hits to `found`, and answers how many that holds. */
+/** Adds a span's hits to `found`, and returns its new length. */
 function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;

@@ -8,8 +8,8 @@ import { hitsBefore, hitsIn, isHit, ordinalsFrom, rankForward, rankOfHit, type C
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * Selected objects in order, by window. One ascending key, or none, is a walk along that key's order. In every other case
- * the order is one of groups, objects with an equal first key, each in the order of the remaining keys.
+ * The order of selected objects, read by window. With one ascending key or none, it is a walk along that key's order.
+ * In all other cases objects with an equal first key form groups, each sorted by the remaining keys.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 
@@ -30,7 +30,7 @@ export function* sliceOf(ordering: Ordering, selected: Selected, slice: Slice): 
   return yield* walkSlice(ordering, source.walk, slice);
 }
 
-/** How many of the selected stand at or before `place`. */
+/** The number of selected objects at or before `place`. */
 export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderPlace): Steps<number> {
   const source = yield* sourceOf(ordering, selected);
   if (source.kind === 'listed') return source.ordinals.reduce((count, ordinal) => count + Number(comparePlace(ordering, ordinal, place) <= 0), 0);
@@ -40,7 +40,8 @@ export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderP
 function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): Steps<number> {
   const { sequence } = walk;
   const [first, ...rest] = ordering.sort;
-  // Without a sort all postings of the walk have one key: the default order's, or that of the requirement it is a range of.
+  // Without a sort, all postings of the walk have one key: that of the default order, or of the requirement with this
+  // range.
   if (first === undefined) return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
   const key = place.keys[0] ?? missingKey(ordering.orders, first);
@@ -65,7 +66,7 @@ export function placeOf({ orders, sort }: Ordering, ordinal: number): OrderPlace
 
 type Source = { readonly kind: 'listed'; readonly ordinals: readonly number[] } | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
-/** Few objects are sorted by themselves; more are met on a walk along the whole order. */
+/** Few objects are sorted directly; more are found by a walk along the whole order. */
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];
@@ -95,7 +96,7 @@ function* bitsOf(ordinals: readonly number[], capacity: number): Steps<Bits> {
   return bits;
 }
 
-/** A comparison takes some forty times as long as passing one posting. */
+/** A comparison takes some forty times as long as passing a posting. */
 function isSortedSooner(count: number, size: number): boolean {
   return count * (2 + Math.log2(count + 1)) * 40 < size + 4_096;
 }
@@ -110,11 +111,11 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
-/** Where objects without a value do not stand as usual, a walk is two: theirs and the others', each as usual. */
+/** If objects without a value are not at their usual end, the walk has two parts: these objects and the others. */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
   const { sequence, low, high, bits, total } = walk;
   const cut = Math.min(high, Math.max(low, sequence.lower(missingKey(orders, first))));
-  // Such an object has one posting: no mark is needed to meet it once.
+  // Such an object has one posting, so no mark is needed.
   const without = { sequence, low: cut, high, mark: 0, bits };
   const count = yield* hitsIn(without, cut, high);
   return {
@@ -149,7 +150,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
 
 function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): Steps<readonly number[]> {
   const descending = ordering.sort[0]?.direction === 'desc';
-  // Groups lie alike in both directions, so the group at a place counted from the end is the group there.
+  // Groups are the same in both directions, so the place can be counted from the end.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
   const rank = yield* rankOfHit(walk, ascendingPlace);
   const group = groupOf(walk, walk.sequence.keyAt(rank));
@@ -178,11 +179,11 @@ function* membersOf({ orders, sort }: Ordering, group: Walk, slice: Slice): Step
 
 type Wanted = { readonly found: number[]; readonly take: number };
 
-/** Adds the groups of `walk` to `found`, the first one of its order first, until there are `take`. */
+/** Adds the groups of `walk` to `found`, in order, until there are `take`. */
 function* appendGroups(ordering: Ordering, walk: Walk, wanted: Wanted): Steps<undefined> {
   const { sequence, low, high } = walk;
   const descending = ordering.sort[0]?.direction === 'desc';
-  /** Of one key, in the order they were met. */
+  /** Ordinals with one key, in the order of the walk. */
   const group: number[] = [];
   let groupKey: IndexKey | undefined;
   for (const { chunk, from, to } of descending ? sequence.spansBackward(low, high) : sequence.spans(low, high)) {
@@ -209,7 +210,7 @@ function* appendGroup({ orders, sort }: Ordering, group: number[], { found, take
   yield* append(found, isInOrder ? group : yield* sliceOf(rest, { kind: 'listed', ordinals: group }, slice), take);
 }
 
-/** Adds to `found` until it holds `take`. */
+/** Adds to `found` until it has `take` elements. */
 function* append(found: number[], more: readonly number[], take: number): Steps<undefined> {
   yield* inStrides(Math.min(more.length, take - found.length), (from, to) => {
     for (let place = from; place < to; place++) found.push(more[place] ?? 0);

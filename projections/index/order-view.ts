@@ -3,52 +3,52 @@ import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows, Tie } from './index-rows.ts';
 
 /**
- * One order of a type's objects, ascending by key, then by the tie-break, in chunks. A place in it is its rank, so the size
- * of any range of keys is a subtraction.
+ * One order of a type's objects, ascending by key, then by the tie-break, in chunks. A posting's place is its rank, so
+ * the size of a range of keys is a subtraction.
  *
- * An object has one posting, or one a key in a multi-valued order; there the postings of its least and of its greatest key
- * are marked, so that a walk in either direction meets each object once.
+ * An object has one posting, or one for each key in a multi-valued order; there the postings of its least and greatest
+ * key are marked, so that a walk in either direction finds each object once.
  */
 export type Chunk = {
-  /** Postings in order; as many as `length` are used. */
+  /** Postings in order; the first `length` are used. */
   readonly ordinals: Uint32Array;
-  /** Keys beside the postings where an object may have several; elsewhere they are read from the column. */
+  /** Keys of the postings, if an object may have several; otherwise the column has them. */
   readonly keys: IndexKey[] | undefined;
   length: number;
-  /** The key of the last posting: a search over chunks reads nothing else of them. */
+  /** The key of the last posting, so that a search over chunks reads nothing else of them. */
   last: IndexKey;
-  /** How many views had been opened when it was made: those see it, and no later one writes to it. */
+  /** The number of views opened before its creation: those may read it, and no later view prevents writes to it. */
   readonly made: number;
 };
 
-/** A posting is an ordinal and these two marks. */
+/** A posting is an ordinal with these two marks. */
 export const leastMark = 0x40000000;
 export const greatestMark = 0x20000000;
 export const ordinalMask = 0x1fffffff;
 
-/** What an order holds at one moment. */
+/** The contents of an order at one moment. */
 export type OrderState = {
-  /** None is empty. */
+  /** No chunk is empty. */
   readonly chunks: Chunk[];
   size: number;
   /** The rank of each chunk's first posting; undefined after a change. */
   starts: Uint32Array | undefined;
 };
 
-/** Asked with the key at the offset. */
+/** Called with the key at the offset. */
 export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
 export type Spot = { readonly chunk: number; readonly offset: number };
 export type Probe = Tie & { readonly key: IndexKey };
-/** Postings of one chunk, from one offset up to another. */
+/** Postings of one chunk, from one offset (inclusive) to another (exclusive). */
 export type Span = { readonly chunk: Chunk; readonly from: number; readonly to: number };
 
-/** Reads an order. While a view of the index is open, what it reads stays as it is. */
+/** Reads an order. While a view of the index is open, its data does not change. */
 export class OrderView {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
   readonly #state: OrderState;
 
-  /** `column`: where the keys are that are not beside the postings; undefined: all are equal. */
+  /** `column`: the keys that are not stored with the postings; undefined: all keys are equal. */
   constructor(rows: IndexRows, column: KeyColumn | undefined, state: OrderState) {
     this.#rows = rows;
     this.#column = column;
@@ -59,22 +59,22 @@ export class OrderView {
     return this.#state.size;
   }
 
-  /** The first rank whose key is not before `key`. */
+  /** The first rank with a key not before `key`. */
   lower(key: IndexKey): number {
     return this.#rank(this.find((at) => at < key));
   }
 
-  /** The first rank whose key is after `key`. */
+  /** The first rank with a key after `key`. */
   upper(key: IndexKey): number {
     return this.#rank(this.find((at) => at <= key));
   }
 
-  /** The first rank whose key neither is before `prefix` nor begins with it. */
+  /** The first rank with a key that neither is before `prefix` nor starts with it. */
   beyondPrefix(prefix: string): number {
     return this.#rank(this.find((key) => key < prefix || String(key).startsWith(prefix)));
   }
 
-  /** The first rank after the place of `key` and `tie`, whether or not an object stands there. */
+  /** The first rank after the place of `key` and `tie`, whether or not an object has that place. */
   after(key: IndexKey, tie: Tie): number {
     const probe = { key, ...tie };
     return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
@@ -100,7 +100,7 @@ export class OrderView {
     return this.#column === undefined ? 0 : this.#column.least((chunk.ordinals[offset] ?? 0) & ordinalMask);
   }
 
-  /** The postings from rank `low` up to `high`, chunk by chunk. */
+  /** The postings from rank `low` to `high`, chunk by chunk. */
   *spans(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;
@@ -114,7 +114,7 @@ export class OrderView {
     }
   }
 
-  /** The same spans, the last one first. */
+  /** The same spans in reverse order. */
   *spansBackward(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;
@@ -135,7 +135,7 @@ export class OrderView {
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
-  /** The first posting that is not before; the end of the last chunk when all are. */
+  /** The first posting that is not before; the end of the last chunk if all are. */
   find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;

@@ -5,20 +5,20 @@ import type { IndexRows } from './index-rows.ts';
 import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
 
 export const chunkPostingsMax = 512;
-/** Full but for some room, so that the first writes after a load do not split every chunk. */
+/** Nearly full, so that the first writes after a load do not split every chunk. */
 const loadedPostings = 448;
 
-/** Where an order's keys come from: nowhere (the default order), one a row, or one a posting. */
+/** The source of an order's keys: none (the default order), one for each row, or one for each posting. */
 export type KeySource = { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
-/** An order as it is written to. What an open view reads is copied first: the list of chunks, and each chunk. */
+/** A writable order. Data that an open view reads is copied on write: the list of chunks, and each chunk. */
 export class OrderedSequence {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
   readonly #keyed: boolean;
   #state: OrderState = { chunks: [], size: 0, starts: undefined };
   #view: OrderView;
-  /** How many views had been opened when `#state` was made. */
+  /** The number of views opened before `#state` was created. */
   #made: number;
 
   constructor(rows: IndexRows, source: KeySource) {
@@ -29,12 +29,12 @@ export class OrderedSequence {
     this.#view = new OrderView(rows, this.#column, this.#state);
   }
 
-  /** What it holds now. Whoever goes on reading it in another turn opens a view of the index first. */
+  /** The present contents. Open a view of the index to continue reading in a later turn. */
   get view(): OrderView {
     return this.#view;
   }
 
-  /** Takes postings that are in order already, instead of what it holds. It must not be read before the last step. */
+  /** Replaces the contents with sorted postings. It must not be read before the last step. */
   *load(postings: Uint32Array, keyAt: (rank: number) => IndexKey): Steps<undefined> {
     const chunks: Chunk[] = [];
     for (let start = 0; start < postings.length; start += loadedPostings) {
@@ -49,7 +49,7 @@ export class OrderedSequence {
     this.#become({ chunks, size: postings.length, starts: undefined });
   }
 
-  /** The row at the posting's ordinal must hold its keys already. */
+  /** The row at the posting's ordinal must have its keys already. */
   insert(posting: number, key: IndexKey): void {
     const state = this.#written();
     const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
@@ -61,7 +61,7 @@ export class OrderedSequence {
     state.size += 1;
   }
 
-  /** The row at the posting's ordinal must still hold its keys. */
+  /** The row at the posting's ordinal must still have its keys. */
   remove(posting: number, key: IndexKey): void {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
     if (this.#state.chunks[place]?.ordinals[offset] !== posting) throw new Error(`invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ${this.#rows.name(posting & ordinalMask)} is missing`);
@@ -80,7 +80,7 @@ export class OrderedSequence {
     return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
-  /** The state to write to, which no view reads. */
+  /** The writable state, which no view reads. */
   #written(): OrderState {
     if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
     this.#state.starts = undefined;
@@ -93,7 +93,7 @@ export class OrderedSequence {
     this.#made = this.#rows.views.opened;
   }
 
-  /** The chunk there, to be written to. */
+  /** The chunk at this place, for writing. */
   #own(place: number): Chunk {
     const chunk = this.#state.chunks[place];
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
@@ -104,7 +104,7 @@ export class OrderedSequence {
     return copy;
   }
 
-  /** A chunk with room for one more posting at the spot, and the offset there. */
+  /** A chunk with room for a posting at the spot, and the offset in it. */
   #roomAt({ chunk: place, offset }: Spot): { readonly at: Chunk; readonly offset: number } {
     const { chunks } = this.#state;
     if (place >= chunks.length) {
@@ -115,7 +115,7 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Mostly something is appended or prepended: then the full chunk stays full.
+    // Most insertions append or prepend: then the full chunk stays full.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
@@ -138,7 +138,7 @@ export class OrderedSequence {
     return chunk;
   }
 
-  /** A small chunk is joined to a neighbour with room to spare, so that removals give memory back. */
+  /** Joins a small chunk to a neighbour with space, so that removals free memory. */
   #shrink(place: number): void {
     const { chunks } = this.#state;
     if (chunks[place]?.length === 0) {
@@ -157,7 +157,7 @@ export class OrderedSequence {
   }
 }
 
-/** An equal neighbour's key, so that one text is kept and not one a posting. */
+/** The key of an equal neighbour, so that one text is kept instead of one for each posting. */
 function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
   const left = keys[offset - 1];
   if (left === key) return left;

@@ -1,10 +1,13 @@
-/** Keys in the first map, and how many maps hold the others: a map of a million keys takes 1/64th of a slice to double. */
+/**
+ * The keys in the first map, and the number of maps for the others: with a million keys, doubling one takes 1/64 of a
+ * slice.
+ */
 const firstMax = 4_096;
 const parts = 256;
 
 /**
- * A map that never copies all it holds in one step, as one of a million keys does for some hundred milliseconds when it
- * doubles: past the first keys the others are in many maps. `undefined` is no value of it.
+ * A map that never copies all of its contents in one step, unlike a Map, which with a million keys takes some hundred
+ * milliseconds to double: further keys are distributed over many maps. `undefined` is not a valid value.
  */
 export class SteadyMap<Value extends object | number> {
   readonly #first = new Map<string | number, Value>();
@@ -15,7 +18,7 @@ export class SteadyMap<Value extends object | number> {
     return found !== undefined || this.#others === undefined ? found : this.#others[partOf(key)]?.get(key);
   }
 
-  /** `key` must not be there yet. */
+  /** `key` must not be present. */
   add(key: string | number, value: Value): void {
     if (this.#first.size < firstMax) {
       this.#first.set(key, value);
@@ -34,12 +37,12 @@ const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 
 function numberHash(number: number): number {
-  // Minus zero is the same key as zero.
+  // Minus zero and zero are the same key.
   double[0] = number + 0;
   return Math.imul(Math.imul(words[0] ?? 0, 0x9e3779b1) ^ (words[1] ?? 0), 0x85ebca6b);
 }
 
-/** Of both ends of a long text: where texts differ, mostly. */
+/** From both ends of a long text, where texts usually differ. */
 const hashedCharacters = 32;
 
 function textHash(text: string): number {

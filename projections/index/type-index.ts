@@ -9,13 +9,13 @@ import { loadOrders } from './index-load.ts';
 import { labelTerm, markedPosting, newOrders, viewOf, type Orders } from './index-orders.ts';
 
 /**
- * All indexes of one type, in memory: what its lists are answered from. Every order holds the same objects, and every
- * change is made within one turn, so whoever reads sees one state.
+ * All indexes of one type, in memory, which answer its lists. Every order contains the same objects, and every change
+ * happens within one turn, so that readers see one state.
  */
 export class TypeIndex {
   readonly #orders: Orders;
 
-  /** `definitions` begin with `metadata.name`, as those of every type do. */
+  /** `definitions` must start with `metadata.name`. */
   constructor(definitions: readonly IndexDefinition[], orders: Orders = newOrders(definitions)) {
     if (definitions[0]?.name !== nameIndex) throw new Error(`the first index of a type must be ${nameIndex}`);
     this.#orders = orders;
@@ -25,18 +25,18 @@ export class TypeIndex {
     return this.#orders.rows.size;
   }
 
-  /** Adds the object, or changes it to what `entry` says. What it was before is known here: callers need not say it. */
+  /** Adds the object, or updates it to `entry`. The previous state is known here. */
   put(entry: IndexEntry): void {
     const ordinal = this.#ordinal(entry.name);
     const { rows } = this.#orders;
     if (ordinal === undefined) this.#insertAll(rows.add(entry));
     else if (rows.views.areOpen) {
-      // They may read what it was: what it becomes is another row.
+      // Open views may read the old row: the new state becomes another row.
       this.remove(entry);
       this.#insertAll(rows.add(entry));
     } else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
     else {
-      // Deleted and created again: it stands elsewhere in every order.
+      // Deleted and created again: its place changes in every order.
       this.#removeAll(ordinal);
       rows.set(ordinal, entry);
       this.#insertAll(ordinal);
@@ -50,7 +50,7 @@ export class TypeIndex {
     this.#orders.rows.remove(ordinal);
   }
 
-  /** An object that has `key` in the index at `index`. */
+  /** The name of an object with `key` in the index at `index`. */
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
     if (sequence === undefined) throw new RangeError(`there is no index at ${String(index)}`);
@@ -58,12 +58,12 @@ export class TypeIndex {
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }
 
-  /** Answered in this turn: for windows and selections that are known to be short. */
+  /** Completes in this turn: for short windows and selections. */
   query(query: ListQuery): QueryResult {
     return atOnce(chosen(viewOf(this.#orders), query));
   }
 
-  /** Answered over as many turns as it takes, of the state of this one. */
+  /** Completes over several turns, with the state of this one. */
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -90,7 +90,7 @@ export class TypeIndex {
 
   #change(ordinal: number, entry: IndexEntry): void {
     const { rows, byLabel } = this.#orders;
-    // The first two are the name and the creation time, which are as they were.
+    // The first two columns are name and creation time, which have not changed.
     for (let place = 1; place < rows.columns.length; place++) {
       const column = rows.columns[place];
       const keys = entry.keys[place] ?? [];
@@ -130,8 +130,8 @@ export class TypeIndex {
 }
 
 /**
- * The same index, built at once: each order is sorted once instead of built by a million insertions. Other work has its
- * turn between slices. Each batch may be made anew or be the same array again.
+ * The same index, built in bulk: each order is sorted once instead of by a million insertions. Other work runs between
+ * slices. Batches may reuse one array.
  */
 export async function buildTypeIndex(
   definitions: readonly IndexDefinition[],

@@ -1,7 +1,7 @@
 import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
 import { deepEqual } from '../../src/base/json.ts';
 
-/** Users, tokens and sessions. Each `put` answers whose credentials have changed or ended by it, if anybody's. */
+/** Users, tokens and sessions. Each `put` returns the user with changed or ended credentials, if any. */
 export class Credentials {
   readonly #users = new Map<string, UserRecord>();
   readonly #tokens = new Map<string, TokenRecord>();
@@ -85,8 +85,7 @@ export class Credentials {
 }
 
 /**
- * What stood there, if it is another now or gone. A record that is the same stays the very one it was, as rights are
- * remembered by it.
+ * The previous record if it changed or was deleted. An equal record keeps its identity, since rights are cached by it.
  */
 function replaced<T>(records: Map<string, T>, name: string, after: T | undefined): T | undefined {
   const before = records.get(name);

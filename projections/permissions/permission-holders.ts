@@ -4,17 +4,20 @@ import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
-/** Roles held together, by however many users: their rights are made when first asked for, and again when a role of theirs changes. */
+/**
+ * A set of roles that one or more users hold together. Its rights are computed on first use, and again after a change
+ * of one of the roles.
+ */
 export class RoleSet {
-  /** Bound, sorted, without those that everybody has. */
+  /** The bound roles, sorted, without those that everybody has. */
   readonly bound: readonly string[];
   readonly #names: ReadonlySet<string>;
   readonly #roles: KnownRoles;
   readonly #remembered: Remembered;
   #rights: HeldRights | undefined;
-  /** The version of the roles of which `#rights` is known to be. */
+  /** The version of the roles at which `#rights` was valid. */
   #version = 0;
-  /** Rights of tokens that give only some of these roles, by the very list the token's record holds. */
+  /** Rights of tokens that are limited to some of these roles, by the list instance of the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
   constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
@@ -39,7 +42,7 @@ export class RoleSet {
     return this.#rights;
   }
 
-  /** Of a token that gives only `roles`: those of them that are held here. A super administrator holds every role. */
+  /** The rights of a token limited to `roles`, as far as they are held here. A super administrator holds every role. */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();
     let restricted = this.#restricted.get(roles);
@@ -54,7 +57,7 @@ export class RoleSet {
 
 const loggedIn = [authenticatedRole, anonymousRole];
 
-/** Who is bound to what. Users with the same roles share one set. */
+/** The bindings of users. Users with the same roles share one set. */
 export class Holders {
   readonly visitor: RoleSet;
   /** A user without bindings. */
@@ -62,10 +65,10 @@ export class Holders {
   readonly #dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered };
   readonly #bindings = new Map<string, BindingRecord>();
   readonly #bindingsTo = new Map<string, Set<string>>();
-  /** Of each user: how many bindings there are to each role. */
+  /** By user: the number of bindings to each role. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #setOf = new Map<string, RoleSet>();
-  /** Each distinct set, and how many users have it: with the last one it goes. */
+  /** Each distinct set, and its number of users; removed with the last one. */
   readonly #sets = new Map<string, { readonly set: RoleSet; users: number }>();
 
   constructor(dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
@@ -78,7 +81,7 @@ export class Holders {
     return this.#setOf.get(user) ?? this.#unbound;
   }
 
-  /** `only`: that one, where it binds to the role. */
+  /** `only`: restricts the result to that binding. */
   *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
     const names = this.#bindingsTo.get(role);
     if (names === undefined || (only !== undefined && !names.has(only))) return;
@@ -92,7 +95,7 @@ export class Holders {
     return this.#counts.get(user)?.has(role) === true;
   }
 
-  /** Answers whether anybody's roles may have changed. */
+  /** Returns whether the roles of any user may have changed. */
   put(name: string, after: BindingRecord | undefined): boolean {
     const before = this.#bindings.get(name);
     const lost = before === undefined ? [] : without(before, after);
@@ -152,14 +155,14 @@ export class Holders {
   }
 }
 
-/** The users of `one` whom `other` does not bind to the same role. */
+/** The users of `one` that `other` does not bind to the same role. */
 function without(one: BindingRecord, other: BindingRecord | undefined): readonly string[] {
   if (one.role !== other?.role) return one.users;
   const kept = new Set(other.users);
   return one.users.filter((user) => !kept.has(user));
 }
 
-/** Names in facts may hold anything. */
+/** Names in events may contain any characters. */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);
 }

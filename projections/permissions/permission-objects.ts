@@ -3,13 +3,13 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { isMembers } from '../../src/resource/schema/schema-check.ts';
 
 /**
- * Stored objects → what decisions know of them. Total: what is in the log is a fact, so nothing here throws, and what cannot
- * be read grants nothing and lets nobody in.
+ * Stored objects → records for decisions. Never throws, since events are facts: malformed parts grant nothing and admit
+ * nobody.
  */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Undefined for one that is marked for deletion: it counts as gone. */
+/** Undefined for an object that is marked for deletion: it counts as deleted. */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return isObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
@@ -23,7 +23,7 @@ function isObject(value: unknown): value is ResourceObject {
 
 export type BindingRecord = { readonly name: string; readonly role: string; readonly users: readonly string[] };
 
-/** What refers to anything but a Role and to anybody but Users binds nobody. */
+/** A reference to anything but a Role, or subjects other than Users, bind nobody. */
 export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   const roleRef = membersAt(object, 'roleRef');
   const { subjects } = object;
@@ -53,7 +53,7 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // A list that is none must not become all of the owner's roles.
+  // A malformed list must not grant all of the owner's roles.
   const restricted = roles === undefined || roles === null ? undefined : Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
   return { name, uid, owner, ownerUid, roles: restricted, expiresAt, isRevoked: isSet(spec['revoked']), ...(phase === 'expired' ? { isToldExpired: true } : {}) };
 }
@@ -72,7 +72,7 @@ function membersAt(object: Members, member: string): Members {
   return isMembers(value) ? value : {};
 }
 
-/** `disabled` and `revoked`: anything but an absent one and a plain no is a yes. */
+/** `disabled` and `revoked`: any value except false counts as true. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
@@ -86,7 +86,7 @@ function integer(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
-/** Epoch milliseconds; undefined when absent, NaN for what is no time. */
+/** Epoch milliseconds; undefined when absent, NaN for an invalid time. */
 function timeOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? Date.parse(value) : Number.NaN;

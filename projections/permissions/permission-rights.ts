@@ -12,10 +12,10 @@ import type { NonResourceRequest, ResourceRequest } from '../../src/resource/que
 
 export type PluginOf = (request: ApiRequest) => string | undefined;
 
-/** Bounds what all rights together remember: when there is too much of it, all forget. */
+/** Bounds the caches of all rights together: when they become too large, all are cleared. */
 export class Remembered {
   #count = 0;
-  /** Rights that nobody holds any more may go meanwhile. */
+  /** Unused rights may be collected meanwhile. */
   #holders: WeakRef<HeldRights>[] = [];
 
   note(holder: HeldRights, isFirst: boolean): void {
@@ -29,15 +29,15 @@ export class Remembered {
   }
 }
 
-/** The rights of one set of roles, as the roles stand. */
+/** The rights of one set of roles, in the present state of the roles. */
 export class HeldRights implements Rights {
   readonly isSuperAdministrator: boolean;
-  /** Every name of the closure, roles that do not exist included. */
+  /** Every name of the closure, including roles that do not exist. */
   readonly visited: ReadonlySet<string>;
   readonly #tables: readonly RoleTable[];
   readonly #remembered: Remembered;
   readonly #pathDepth: number;
-  /** By group, resource and subresource: rules that may allow such a request, in the order of roles and rules. */
+  /** By group, resource and subresource: candidate rules in the order of roles and rules. */
   #candidates = new Map<string, Map<string, Map<string, readonly Candidate[]>>>();
   #roles: ReadonlySet<string> | undefined;
 
@@ -89,7 +89,7 @@ export class HeldRights implements Rights {
     return undefined;
   }
 
-  /** Candidates of all roles. */
+  /** The candidates of all roles. */
   #remembering(request: ResourceRequest): readonly Candidate[] {
     const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);
@@ -111,7 +111,7 @@ export class HeldRights implements Rights {
   }
 }
 
-/** The map's value, made where it is missing. */
+/** The map's value; created if absent. */
 export function memberOf<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -125,7 +125,7 @@ function grantOfEverything({ kind }: ApiRequest): Grant | undefined {
   return rule === undefined ? undefined : { role: superRole, rule };
 }
 
-/** Of the platform itself, and of plugins acting as themselves: what they may write is not a matter of roles. */
+/** The rights of the platform, and of plugins acting as themselves, do not depend on roles. */
 export const unboundedRights: Rights = {
   isSuperAdministrator: true,
   roles: new Set([superRole]),

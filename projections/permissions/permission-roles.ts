@@ -5,7 +5,7 @@ import type { Rule } from '../../src/access/rule.ts';
 import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
 
-/** A role and its rules made ready, once somebody is judged by them. */
+/** A role with its rules prepared on first use. */
 class KnownRole {
   readonly role: Role;
   #table: RoleTable | undefined;
@@ -21,20 +21,20 @@ class KnownRole {
 }
 
 /**
- * All roles, who is added to whom, and when each last changed. What was made from a closure asks whether any name of it has
- * changed since, so that a changed role costs its own recompilation and no search for who holds it.
+ * All roles, their aggregation, and the version of each one's last change. A cached closure is valid if none of its
+ * names has changed since, so a changed role costs its own compilation, and no search for its holders.
  */
 export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregatedTo = new Map<string, Set<string>>();
   readonly #changedAt = new Map<string, number>();
-  /** By the last change alone: mostly nothing else has happened since somebody was judged. */
+  /** The names of the last change: usually it is the only one since the last check. */
   #lastChanged: readonly string[] = [];
   #version = 0;
-  /** Everything made before is void. */
+  /** Everything cached before this version is invalid. */
   #voidBefore = 0;
 
-  /** Grows with every change of what any role gives. */
+  /** Increases with every change of the rights that a role grants. */
   get version(): number {
     return this.#version;
   }
@@ -51,7 +51,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return Array.from(this.#roles.values(), ({ role }) => role);
   }
 
-  /** Answers whether what anybody holds may have changed: how a role is shown does not count. */
+  /** Returns whether any subject's rights may have changed: display members do not matter. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
     if (givesTheSame(before, after)) {
@@ -77,7 +77,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return rulesIn(closureOf(names, changed === undefined ? known : changedRoles(known, changed), (role) => role.dependencies));
   }
 
-  /** None of the names has changed since `version`. */
+  /** Whether none of the names has changed since `version`. */
   areUnchanged(names: ReadonlySet<string>, version: number): boolean {
     if (version < this.#voidBefore) return false;
     if (version === this.#version - 1) return !this.#lastChanged.some((name) => names.has(name));

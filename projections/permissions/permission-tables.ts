@@ -18,7 +18,7 @@ import { KnownRoles } from './permission-roles.ts';
 
 type Told = { readonly credentials: Set<string>; rights: boolean };
 
-/** Takes in one object as it is now, undefined when it is gone, and notes who is concerned. */
+/** Applies the present state of one object, undefined when deleted, and records the affected users. */
 type Take = (name: string, object: ResourceObject | undefined, told: Told) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;
@@ -26,8 +26,8 @@ type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
 
 /**
- * Roles, bindings, users, tokens and sessions in memory, as decisions need them: read once from the object read model, then
- * folded from its feed in the very turn of each commit, so that no request is judged by what was before.
+ * Roles, bindings, users, tokens and sessions in memory, prepared for decisions: loaded once from the object read
+ * model, then updated from its feed in the turn of each commit, so no request is authorized by an earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
@@ -44,17 +44,17 @@ export class PermissionTables implements PermissionReader {
     feed.subscribe((batch) => { this.#apply(batch); });
   }
 
-  /** Reads everything in this one turn: the indexes of the five types must be ready. What was known before is replaced. */
+  /** Loads everything in this turn: the indexes of the five types must be ready. Replaces earlier contents. */
   load(): void {
     atOnce(this.#loading());
   }
 
-  /** The same over as many turns as it takes: nobody is judged by the tables before it is done. */
+  /** The same over several turns: the tables are not ready before it is done. */
   async loadIn(slices: Slices): Promise<void> {
     await inSlices(this.#loading(), slices);
   }
 
-  /** Object by object, each as it is now; what changes behind that comes from the feed. */
+  /** Object by object, in its present state; the feed provides changes of objects already loaded. */
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
@@ -167,7 +167,7 @@ export class PermissionTables implements PermissionReader {
   }
 }
 
-/** Whoever has no password yet can make nobody else's. */
+/** A user without a password cannot set another user's. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }
