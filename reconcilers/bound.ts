@@ -4,28 +4,28 @@ import { setImmediate } from 'node:timers';
 import type { Clock } from '../src/base/clock.ts';
 import { reconcilePluginSlotsMax, reconcileSlotsMax, reconcileSlotsPerPluginMax, reconcileTurnMs, reconcileTurnStepsMax } from './reconcile-limits.ts';
 
-/** What a controller tells of itself. */
+/** The measurements of a controller. */
 export type Measured = {
   readonly name: string;
   readonly depth: number;
-  /** Steps that ended, by what they came to; `stuck` are those that passed their time. */
+  /** Ended steps by result; `stuck`: steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Keys whose last step failed, and how often in a row. */
+  /** Keys with a failed last step, and the number of consecutive failures. */
   readonly failing: ReadonlyMap<string, number>;
   /** Resolves when no key waits for a step or is held by one. */
   idle(): Promise<void>;
 };
 
 /**
- * The bound over all controllers: how many steps run at once, and how long they may go on in one turn of the event loop.
- * Plugins have a share each and one together, so that none of them keeps the platform's controllers, or another plugin's,
- * from running.
+ * The shared limits of all controllers: concurrent steps, and their time in one turn of the event loop. Each plugin has
+ * a share, and all plugins together have one, so that none of them blocks the platform's controllers or another
+ * plugin's.
  */
 export class ReconcileBound {
   readonly #clock: Clock;
   readonly #all = new PQueue({ concurrency: reconcileSlotsMax });
   readonly #plugins = new PQueue({ concurrency: reconcilePluginSlotsMax });
-  /** Shares of the plugins that have asked for a slot and have one, or wait. */
+  /** The shares of plugins with running or waiting steps. */
   readonly #shares = new Map<string, PQueue>();
   readonly #controllers = new Set<Measured>();
   #isTurnTimed = false;
@@ -36,7 +36,7 @@ export class ReconcileBound {
     this.#clock = clock;
   }
 
-  /** Runs `task` once a slot is free; of the plugin's share where one is named. */
+  /** Runs `task` once a slot is free, in the plugin's share if a plugin is given. */
   async run(plugin: string | undefined, task: () => Promise<void>): Promise<void> {
     if (plugin === undefined) return this.#all.add(task);
     const share = this.#shares.get(plugin) ?? new PQueue({ concurrency: reconcileSlotsPerPluginMax });
@@ -48,7 +48,7 @@ export class ReconcileBound {
     }
   }
 
-  /** Counts a step, and says whether the event loop is to have its turn before the next one. */
+  /** Counts a step, and returns whether the event loop must turn before the next one. */
   isTurnOver(): boolean {
     const now = this.#clock.monotonic();
     if (!this.#isTurnTimed) {
@@ -61,7 +61,7 @@ export class ReconcileBound {
     return this.#turnSteps >= reconcileTurnStepsMax || now - this.#turnBeganMs >= reconcileTurnMs;
   }
 
-  /** From now on it is measured, until what is answered is called. */
+  /** Measures the controller until the returned function is called. */
   measure(controller: Measured): () => void {
     this.#controllers.add(controller);
     return () => { this.#controllers.delete(controller); };

@@ -3,28 +3,31 @@ import type { ReconcileBound } from './bound.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Keys, read bit by bit: other work may come between two of them. Undefined is no key, and only lets other work in. */
+/** Keys, read incrementally: other work may run in between. Undefined is not a key, and only yields. */
 export type Keys = Iterable<string | undefined>;
 
 export type ControllerOptions = {
   /** Of its metrics. */
   readonly name: string;
   readonly bound: ReconcileBound;
-  /** Whose share of the bound it has; the platform's without. */
+  /** The plugin with the share of slots; the platform's by default. */
   readonly plugin?: string;
   /** Steps at once. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly leadership: Leadership;
-  /** Reads the world and takes one step. Its signal aborts when this node leads no more, when this stops, and at the time limit. */
+  /**
+   * Reads the present state and takes one step. The signal aborts when this node loses leadership, when the controller
+   * stops, and at the time limit.
+   */
   readonly reconcile: (key: string, step: { readonly signal: AbortSignal }) => Promise<Outcome> | Outcome;
-  /** Every key there is. Keys that come and go meanwhile may be among them or not. */
+  /** All keys. Keys that appear or disappear meanwhile may or may not be included. */
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;
-  /** A step has failed, for the how manieth time in a row, and is tried again; or `keys` has, with an empty key. */
+  /** A step failed, with the number of consecutive failures, and is retried; or `keys` failed, with an empty key. */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
-  /** A step has passed its time limit and has not ended: its key is held until it does. */
+  /** A step exceeded its time limit and has not ended: its key is held until it does. */
   readonly onStuck?: (key: string) => void;
-  /** A key that had failed, or was held past its time, is well again or let go. */
+  /** A key that had failed or was stuck has recovered or was released. */
   readonly onRecovered?: (key: string) => void;
 };

@@ -10,8 +10,8 @@ import { Step, type Term } from './step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**
- * Takes one step for each key that is enqueued, while this node leads: one at a time for a key, several keys at once, those
- * that fail again later. Between steps other controllers and the event loop have their turn.
+ * Runs one step for each enqueued key while this node is the leader: one at a time for a key, several keys
+ * concurrently, failed keys again later. Other controllers and the event loop run between steps.
  */
 export class Controller implements Measured {
   readonly name: string;
@@ -25,11 +25,11 @@ export class Controller implements Measured {
   #term: Term = { failures: new Map() };
   #isOpen = false;
   #isStopped = false;
-  /** Those that take keys from the queue, or wait for a slot to do so. */
+  /** Workers that take keys from the queue, or wait for a slot. */
   #workers = 0;
-  /** Of `#steps` those past their time. */
+  /** The number of `#steps` past their time limit. */
   #stuck = 0;
-  /** Lists of keys that are being read. */
+  /** The number of key lists being read. */
   #lists = 0;
 
   constructor(options: ControllerOptions) {
@@ -43,58 +43,66 @@ export class Controller implements Measured {
     })];
   }
 
-  /** Whether what is enqueued now leads to a step. */
+  /** Whether an enqueued key leads to a step now. */
   get isActive(): boolean {
     return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
 
-  /** Keys that wait for a step, without those that wait for their time. */
+  /** Keys that wait for a step, without delayed ones. */
   get depth(): number {
     return this.#queue.depth;
   }
 
-  /** Keys whose last step failed, and how often in a row. */
+  /** Keys with a failed last step, and the number of consecutive failures. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
   }
 
-  /** Keys that are held by a step past its time limit. */
+  /** Keys held by a step past its time limit. */
   get stuck(): readonly string[] {
     return [...this.#steps].filter(({ isStuck }) => isStuck).map(({ key }) => key);
   }
 
-  /** Enqueues every key, now and whenever this node begins to lead. Call it once what `keys` reads is ready; before, nothing is enqueued. */
+  /**
+   * Enqueues every key, now and whenever this node becomes the leader. Call it once `keys` can be read; nothing is
+   * enqueued before.
+   */
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
     if (this.isActive) this.enqueueAll();
   }
 
-  /** A step for it begins after this, if this node leads. Otherwise it is forgotten: whoever leads next looks at every key. */
+  /**
+   * A step for the key starts after this, if this node is the leader. Otherwise the key is dropped: the next leader
+   * enqueues every key.
+   */
   enqueue(key: string): void {
     if (!this.isActive) return;
     this.#queue.add(key);
     this.#employ();
   }
 
-  /** The same after a while. Of two times for a key the earlier counts: the step then says when it wants the next. */
+  /** The same after a delay. Of two delays for a key the shorter applies: its step then requests the next. */
   enqueueAfter(key: string, delayMs: number): void {
     if (this.isActive) this.#delayed.add(key, delayMs);
   }
 
-  /** Enqueues a list of keys, by default all, in turns of the event loop that other work comes between. */
+  /** Enqueues a list of keys (by default all) over several turns of the event loop. */
   enqueueAll(keys: () => Keys = this.#options.keys): void {
     if (this.isActive) void this.#read(keys, 1);
   }
 
-  /** Resolves when no key waits for a step or is held by one, or when this stops. Keys that wait for their time do not count. */
+  /**
+   * Resolves when no key waits for a step or is held by one, or when the controller stops. Delayed keys do not count.
+   */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
     await new Promise<void>((resolve) => { this.#idle.add(resolve); });
   }
 
-  /** Drops what waits, aborts what runs, and lets it end for a moment. No step begins after this. */
+  /** Drops waiting keys, aborts running steps, and waits briefly for their end. No step starts after this. */
   async stop(): Promise<void> {
     const { clock, onStuck } = this.#options;
     if (!this.#isStopped) {
@@ -126,7 +134,7 @@ export class Controller implements Measured {
         if (key !== undefined) this.enqueue(key);
         if (!this.#options.bound.isTurnOver()) continue;
         await nextTurn();
-        // Before the next key is read: what it would be read from may be gone with the term.
+        // Before reading the next key: its source may be gone with the term.
         if (term !== this.#term) break;
       }
     } catch (error) {
@@ -150,7 +158,7 @@ export class Controller implements Measured {
 
   async #work(): Promise<void> {
     const { bound, plugin } = this.#options;
-    // Whoever enqueued is done first: no step begins within a change's publication.
+    // The enqueuing code completes first: no step starts within the publication of a change.
     await Promise.resolve();
     while (this.#canBegin()) {
       await bound.run(plugin, async () => this.#slice());
@@ -159,7 +167,7 @@ export class Controller implements Measured {
     this.#workers -= 1;
   }
 
-  /** One key after the other for a moment: a slot costs more than a short step. */
+  /** Runs several keys in one slot for a short time: a slot costs more than a short step. */
   async #slice(): Promise<void> {
     const { bound, clock } = this.#options;
     const endMs = clock.monotonic() + reconcileSliceMs;
@@ -171,7 +179,7 @@ export class Controller implements Measured {
     }
   }
 
-  /** What it answers resolves when the step has ended or is past its time; undefined: it has ended. */
+  /** The result resolves when the step has ended or exceeded its time; undefined: it has ended already. */
   #begin(key: string): Promise<void> | undefined {
     const step = new Step(key, this.#term);
     this.#steps.add(step);
@@ -218,7 +226,7 @@ export class Controller implements Measured {
       this.#stuck -= 1;
       this.#options.onRecovered?.(key);
     }
-    // What was aborted with its term has nothing more to say: whoever leads now looks at every key.
+    // A step that was aborted with its term has no follow-up: the present leader enqueues every key.
     if (term === this.#term) this.#follow(key, outcome);
     this.#employ();
     this.#tellIdle();

@@ -4,13 +4,13 @@ import { reconcileSleepMsMax } from './reconcile-limits.ts';
 
 type Due = { readonly key: string; readonly dueMs: number };
 
-/** Keys that wait for their time, with one timer for all: a hundred thousand of them cost a place in a heap each. */
+/** Delayed keys with one timer for all: a hundred thousand of them cost one heap entry each. */
 export class DelayedKeys {
   readonly #clock: Clock;
   readonly #onDue: (key: string) => void;
-  /** When each key is due, on the monotonic clock. */
+  /** The due time of each key, on the monotonic clock. */
   readonly #due = new Map<string, number>();
-  /** A binary heap by time. An entry that `#due` does not confirm is void: the key was given an earlier one. */
+  /** A binary heap by time. An entry that differs from `#due` is void: the key was given an earlier time. */
   #heap: Due[] = [];
   #timer: (Timer & { readonly dueMs: number }) | undefined;
 
@@ -23,7 +23,7 @@ export class DelayedKeys {
     return this.#due.size;
   }
 
-  /** Of two times for a key the earlier counts. */
+  /** Of two times for a key the earlier applies. */
   add(key: string, delayMs: number): void {
     const dueMs = this.#clock.monotonic() + Math.max(0, delayMs);
     const present = this.#due.get(key);
@@ -52,7 +52,7 @@ export class DelayedKeys {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     const slices = new Slices(this.#clock);
-    // Very many may be due at once: the rest of them is another turn's.
+    // Very many may be due at once: the rest waits for another turn.
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();
@@ -75,7 +75,7 @@ export class DelayedKeys {
     this.#heap[place] = entry;
   }
 
-  /** Removes the first. */
+  /** Removes the first entry. */
   #pop(): void {
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return;

@@ -3,13 +3,16 @@ import { reconcileFailureToldMs, reconcileFailuresKnownMax, reconcileLinesPerSec
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Lines of the log about one reconciler: a hundred thousand keys may fail at once, and one of them again and again. The metrics count them all. */
+/**
+ * Limits the log lines about one reconciler: a hundred thousand keys may fail at once, and one key again and again.
+ * Metrics count all failures.
+ */
 export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
-  /** Lines told in the second that began then, and what was left out since. */
+  /** The lines of the current second, and the number suppressed. */
   #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
-  /** When each key's failure was told last, and how many it had had in a row; those told last are the last. */
+  /** By key: the time of its last line, and its consecutive failures then; latest last. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
   constructor(clock: Clock, write: (message: string, fields: Fields) => void) {
@@ -17,7 +20,10 @@ export class FailureLines {
     this.#write = write;
   }
 
-  /** The first of a key, then the second, fourth, eighth … in a row. One that passes and comes back is told once a minute. */
+  /**
+   * Logs a key's first failure, then the second, fourth, eighth … in a row. A failure that recovers and returns is
+   * logged once a minute.
+   */
   failed(message: string, { key, attempts }: { readonly key: string; readonly attempts: number }, fields: () => Fields): void {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
     const isTold = last === undefined || (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureToldMs);
@@ -31,7 +37,7 @@ export class FailureLines {
     this.tell(message, fields());
   }
 
-  /** A few lines a second; the next one says how many were left out. */
+  /** Logs a few lines a second; the next line contains the number of suppressed ones. */
   tell(message: string, fields: Fields): void {
     const now = this.#clock.monotonic();
     if (now - this.#told.sinceMs >= 1_000) this.#told = { sinceMs: now, lines: 0, leftOut: this.#told.leftOut };

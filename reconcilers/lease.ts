@@ -5,54 +5,54 @@ import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limit
 import { decodeEvent, encodeEvent } from '../src/log/event-codec.ts';
 import { streamName, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamRevision } from '../src/log/log.ts';
 
-/** Whether this node does what only one of several needs to do. */
+/** Whether this node is the leader: the one node that does work which only one should do. */
 export type Leadership = {
   isLeader(): boolean;
-  /** Calls `listener` when that changes. Whenever `isLeader()` was false in between, both changes are told. */
+  /** Calls `listener` on each change. If `isLeader()` was false in between, both changes are reported. */
   subscribe(listener: (leads: boolean) => void): () => void;
 };
 
-/** Leadership that begins and ends. */
+/** Leadership that can be started and stopped. */
 export type Elector = Leadership & {
   start(): void;
-  /** Leaves the lead to others. */
+  /** Gives up leadership. */
   stop(): Promise<void>;
 };
 
-/** Of the only node of a log. */
+/** For the only node of a log. */
 export const alwaysLeading: Elector = { isLeader: () => true, subscribe: () => () => undefined, start: () => undefined, stop: () => Promise.resolve() };
 
 export type LeaseDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** Drawn at this start: a node that was started again is another one. */
+  /** Random: a restarted node is a different one. */
   readonly node: string;
-  /** A lease stream that cannot be read as one. An unreachable log is told elsewhere. */
+  /** A malformed lease stream. An unavailable log is reported elsewhere. */
   readonly onError: (error: unknown) => void;
 };
 
 const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
-/** The lease as this node last saw it, and since when, on its own clock, it has looked so. */
+/** The lease as this node last read it, and since when, on its own clock, it is unchanged. */
 type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number };
 
 /**
- * The lease over what only one node needs to do (consistency protocol, 6). A candidate takes it once it was released, or once it
- * did not grow for one whole lease time of the candidate's own clock; its holder renews it, and stops one lease time after
- * it first sent the last renewal that was acknowledged. So two that both believe to hold it need clocks that run unequally
- * (a machine that slept): it is an optimisation, and whoever follows it must be harmless when it is wrong.
+ * The leader lease (consistency protocol, 6). A candidate takes it after its release, or when it did not grow for a
+ * whole lease time of the candidate's own clock. The holder renews it, and stops one lease time after first sending the
+ * last acknowledged renewal. Two nodes can both believe to hold it only if their clocks run at different speeds (after
+ * a suspension, for example): it is an optimization, so all work under it must be harmless when the belief is wrong.
  */
 export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
   readonly #stopping = new AbortController();
-  /** Nothing is asked of the log any more. */
+  /** Aborts all calls to the log. */
   readonly #given = new AbortController();
-  /** On the monotonic clock; this node leads before it. */
+  /** On the monotonic clock; this node is the leader before it. */
   #untilMs = -Infinity;
-  /** What listeners were told last. */
+  /** The state last reported to listeners. */
   #told = false;
   #expiry: Timer | undefined;
   #running: Promise<void> | undefined;
@@ -77,7 +77,10 @@ export class LeaseElector implements Elector {
     });
   }
 
-  /** Releases the lease, if this node holds it, so that another takes over at once. It waits for an unreachable log no longer than a moment. */
+  /**
+   * Releases the lease if this node holds it, so that another node takes over at once. Waits only briefly for an
+   * unavailable log.
+   */
   async stop(): Promise<void> {
     this.#leadUntil(-Infinity);
     this.#stopping.abort();
@@ -94,13 +97,13 @@ export class LeaseElector implements Elector {
     }
   }
 
-  /** Looks at the lease until it is free, takes it, and answers its revision; undefined when this node is to stop before. */
+  /** Reads the lease until it is free, takes it, and returns its revision; undefined if the node stops before. */
   async #acquire(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
     let seen: Seen | undefined;
     while (!this.#isStopping()) {
       const last = await this.#look();
-      // The time after the answer: what was read may have been appended until then, and counts from when it was sent.
+      // The time after the read: the event may have been appended until then, and its lease counts from its sending.
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
@@ -112,7 +115,7 @@ export class LeaseElector implements Elector {
     return undefined;
   }
 
-  /** Renews the lease until it is lost, or releases it when this node is to stop. */
+  /** Renews the lease until it is lost, or releases it when this node stops. */
   async #keep(acquired: StreamRevision): Promise<void> {
     const { clock, node } = this.#dependencies;
     let held: StreamRevision | undefined = acquired;
@@ -124,7 +127,7 @@ export class LeaseElector implements Elector {
     if (held !== undefined) await this.#append({ type: 'LeaseReleased', holder: node }, held);
   }
 
-  /** Holds the lease one lease time from when this was first sent; undefined when somebody else was faster. */
+  /** Holds the lease for one lease time from its sending; undefined if another node was faster. */
   async #hold(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();
     const revision = await this.#append({ type: 'LeaseHeld', holder: this.#dependencies.node, leaseMs }, expected);
@@ -132,7 +135,10 @@ export class LeaseElector implements Elector {
     return revision;
   }
 
-  /** The very same event at the same revision until it is known what became of it; its revision, or undefined when another stands there. */
+  /**
+   * Retries the same event at the same revision until the outcome is known; returns its revision, or undefined if
+   * another event has it.
+   */
   async #append(event: LeaseEvent, expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const { log, clock, uuid } = this.#dependencies;
     const proposed = encodeEvent(uuid(), event, this.#metadata());
@@ -159,7 +165,7 @@ export class LeaseElector implements Elector {
 
   #leadUntil(untilMs: number): void {
     const { clock } = this.#dependencies;
-    // It may have run out with nobody told: whoever follows must hear of both ends of the gap.
+    // The lease may have expired unnoticed: listeners must see both ends of the gap.
     this.#tell();
     this.#untilMs = untilMs;
     this.#expiry?.cancel();

@@ -1,12 +1,12 @@
 import type { Rejection } from '../src/command/rejection.ts';
 
-/** What one step came to. A step that throws has failed with what it threw. */
+/** The result of one step. A step that throws has failed with its error. */
 export type Outcome =
-  /** The world is as it should be, or waits for a change that will enqueue the key. */
+  /** The actual state is right, or a change will enqueue the key. */
   | { readonly type: 'settled' }
-  /** To be looked at again without a change. */
+  /** Run again after a delay, without a change. */
   | { readonly type: 'again'; readonly afterMs: number }
-  /** To be tried again, each time later. */
+  /** Retry, with growing delays. */
   | { readonly type: 'failed'; readonly error: unknown };
 
 export const settled: Outcome = { type: 'settled' };
@@ -19,7 +19,7 @@ export function failed(error: unknown): Outcome {
   return { type: 'failed', error };
 }
 
-/** A write that was refused and may not be the next time: the log is away, another writer was faster. */
+/** A refused write that may succeed later: the log is unavailable, or another writer was faster. */
 export class WriteRefusedError extends Error {
   override readonly name = 'WriteRefusedError';
   readonly reason: Rejection['reason'];

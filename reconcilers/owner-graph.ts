@@ -16,7 +16,7 @@ import type { Referrers } from './platform/referrers.ts';
 export type OwnerGraphDependencies = {
   readonly reader: ObjectReader;
   readonly types: (key: TypeKey) => ResourceType | undefined;
-  /** Whatever its version: a type is known by group and kind. */
+  /** Any version: a type is identified by group and kind. */
   readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
 };
 
@@ -26,7 +26,7 @@ export class OwnerGraph {
   readonly #reader: ObjectReader;
   readonly #types: OwnerGraphDependencies['types'];
   readonly #typeOfKind: OwnerGraphDependencies['typeOfKind'];
-  /** The owner read last: dependents of one owner mostly come together. */
+  /** The owner read last: dependents of one owner usually come together. */
   #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
 
   constructor(owned: Referrers, { reader, types, typeOfKind }: OwnerGraphDependencies) {
@@ -63,8 +63,8 @@ export class OwnerGraph {
   }
 
   /**
-   * One whose type is not registered cannot be let go of, and blocks nobody: it would for as long as its plugin is away. One
-   * that has the owner's uid under another name is no dependent, and holds nothing back.
+   * A dependent of an unregistered type cannot be released and blocks nobody: otherwise it would block while its plugin
+   * is stopped. An object with the owner's uid under another name is no dependent, and blocks nothing.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
@@ -80,7 +80,7 @@ export class OwnerGraph {
   /** Whether the object waits for its own blocking dependents, and through them for the one with this uid. */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);
-    // A map that grows while it is walked is walked to its new end.
+    // Iterating over a map includes the entries added during the iteration.
     for (const [, waiting] of met) {
       const { metadata } = waiting;
       if (metadata.uid === uid) return true;

@@ -1,44 +1,46 @@
-/** Slots of steps that run at once, of platform and plugins together. */
+/** Concurrent steps, of platform and plugins together. */
 export const reconcileSlotsMax = 224;
-/** … of all plugins together: what is left is the platform's, however long theirs take. */
+/** Concurrent steps of all plugins together: the rest is for the platform, however long plugins' steps take. */
 export const reconcilePluginSlotsMax = 64;
-/** … of one plugin. */
+/** Concurrent steps of one plugin. */
 export const reconcileSlotsPerPluginMax = 16;
-/** How long a slot is kept for one key after the other before somebody else who waits gets it. */
+/** How long a controller keeps a slot for consecutive keys before the next waiting one gets it. */
 export const reconcileSliceMs = 10;
-/** How long, and how many, steps go on in one turn of the event loop, over all controllers: a request waits no longer. */
+/**
+ * The time, and the number, of steps in one turn of the event loop, over all controllers: a request waits no longer.
+ */
 export const reconcileTurnMs = 2;
 export const reconcileTurnStepsMax = 512;
-/** How long one step may take until its slot is given to others. */
+/** How long one step may take until its slot is given to another. */
 export const reconcileStepMs = 60_000;
-/** Steps of one controller past their time that have not ended: with that many it begins no more. */
+/** Steps of one controller that are past their time and have not ended: with this many it starts no more. */
 export const reconcileStuckMax = 64;
-/** The wait before a failed key's next try doubles from the first to the second. */
+/** The delay before a failed key is retried doubles from the first to the second. */
 export const reconcileRetryMsMin = 10;
 export const reconcileRetryMsMax = 30_000;
-/** How long a stop waits for steps whose signal has been aborted. */
+/** How long a stop waits for steps with an aborted signal. */
 export const reconcileStopMs = 5_000;
-/** A timer sleeps no longer than this: the platform's longest is 2^31 ms. */
+/** The longest delay of a timer: the platform's limit is 2^31 ms. */
 export const reconcileSleepMsMax = 3_600_000;
-/** Failures of a name in a row from which on its reconciler is shown as failing: some seconds after the first. */
+/** Consecutive failures of a name after which its reconciler is reported as failing: some seconds after the first. */
 export const reconcileFailingAttempts = 8;
-/** Names that are remembered with their error for that. */
+/** Failing names that are remembered with their errors. */
 export const reconcileFailingNamesMax = 16;
-/** How long after a change that concerns nobody can tell whom all names are looked at, once for all such changes until then. */
+/** After `names` failed for a change, all names are reconciled after this delay, once for all such changes. */
 export const reconcileAllAfterMs = 5_000;
-/** How much of an error is told in a line of the log. */
+/** The length of an error in a log line. */
 export const reconcileTraceLengthMax = 8_192;
-/** How much of an error is shown in a condition. */
+/** The length of an error in a condition. */
 export const reconcileErrorLengthMax = 512;
-/** How often what is shown of a plugin's reconcilers may change. */
+/** How often the reported health of a plugin's reconcilers may change. */
 export const reconcileHealthToldMs = 1_000;
-/** Lines a second in which one reconciler's failures are told. */
+/** Log lines per second about the failures of one reconciler. */
 export const reconcileLinesPerSecondMax = 10;
-/** How soon a failure of a key that was well in between is told again, and of how many keys that is known. */
+/** The least time before a key that had recovered is logged again, and the number of keys with a remembered time. */
 export const reconcileFailureToldMs = 60_000;
 export const reconcileFailuresKnownMax = 1_024;
-/** A plugin's `again` waits at least this, and its timers no longer than a month. */
+/** The shortest and longest delay of a plugin's `again`. */
 export const reconcileAgainMsMin = 10;
 export const reconcileAgainMsMax = 2_678_400_000;
-/** Names that one change of a watched object may concern. */
+/** Names that one change of a watched object may affect. */
 export const reconcileWatchedNamesMax = 1_000;

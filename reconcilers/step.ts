@@ -1,13 +1,13 @@
-/** The time this node leads, from one gain of the lead to its loss: with it everything is dropped but what is held. */
+/** A term of leadership on this node: at its end everything except for running steps is dropped. */
 export type Term = { readonly failures: Map<string, number> };
 
-/** A step that is under way: it holds its key. */
+/** A running step, which holds its key. */
 export class Step {
   readonly key: string;
   readonly term: Term;
-  /** It is past its time limit. */
+  /** It exceeded its time limit. */
   isStuck = false;
-  /** Made when it is asked for: it costs more than a short step, and most never look. */
+  /** Created on first use: it costs more than a short step, and most steps do not use it. */
   #controller: AbortController | undefined;
   #isAborted = false;
 

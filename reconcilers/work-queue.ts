@@ -1,26 +1,26 @@
 /**
- * Keys to be looked at, as in client-go's `util/workqueue`. A key enqueued while it waits is one key; a key enqueued while it is
- * held is looked at once more after that. It knows neither time nor who leads.
+ * A queue of keys to process, as in client-go's `util/workqueue`. A key enqueued while it waits stays one key; a key
+ * enqueued while it is held is processed once more afterwards. It knows neither time nor leadership.
  */
 export class WorkQueue {
   /** First in, first out. Exactly the keys of `dirty` that are not in `processing`, each once. */
   readonly #ready = new Fifo();
-  /** Enqueued since its last step began: a step begins after each of them. */
+  /** Enqueued since their last step started: another step follows for each. */
   readonly #dirty = new Set<string>();
-  /** Held by a step: no second one of the key begins. */
+  /** Held by a step: no second step of the key starts. */
   readonly #processing = new Set<string>();
 
-  /** Keys that wait to be taken. */
+  /** The number of keys that can be taken. */
   get ready(): number {
     return this.#ready.size;
   }
 
-  /** Keys that wait, for their turn or for the end of the step that holds them. */
+  /** The number of keys that wait, for a slot or for the end of the step that holds them. */
   get depth(): number {
     return this.#dirty.size;
   }
 
-  /** Keys that are held. */
+  /** The number of held keys. */
   get held(): number {
     return this.#processing.size;
   }
@@ -31,7 +31,7 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#ready.push(key);
   }
 
-  /** The key that waited longest, held from now until `done`. */
+  /** The key that has waited longest; held until `done`. */
   take(): string | undefined {
     const key = this.#ready.shift();
     if (key === undefined) return undefined;
@@ -45,14 +45,16 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#ready.push(key);
   }
 
-  /** Forgets what waits. What is held stays held. */
+  /** Drops waiting keys. Held keys stay held. */
   clear(): void {
     this.#ready.clear();
     this.#dirty.clear();
   }
 }
 
-/** An array whose taken front is cut off now and then, so that taking the first costs the same at any length. */
+/**
+ * An array with its consumed front removed from time to time, so that taking the first element is cheap at any length.
+ */
 class Fifo {
   /** Waiting keys from `#head` on. */
   #keys: string[] = [];

@@ -17,27 +17,28 @@ import { markedOf, namesOf, type PlatformDependencies, readObject } from './plat
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
- * Takes users who are deleted out of the bindings that name them. A binding names a user by name alone, so whoever got the name
- * next would get the roles: a user who is marked is kept by a finalizer until no binding names them, and only then is the
- * name free. Where somebody took the finalizer away by hand, bindings last written before the user went are removed all the
- * same, whether or not there is another of the name by then. One that is written for a name nobody has is left alone, as it
- * may be for somebody to come; so is `oidc:…`, whom no User stands for.
+ * Removes deleted users from the bindings that name them. A binding names a user by name only, so a later user of that
+ * name would get the roles: a finalizer keeps a marked user until no binding names it, and only then is the name free.
+ * If the finalizer was removed by hand, bindings last written before the deletion are removed anyway, even if a new
+ * user of the name exists. A binding written for a name without a user stays, since it may be intended for a future
+ * user; so does `oidc:…`, which has no User.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): what it writes is bound
- * to the very state of the binding it read, and a mark stays. The finalizer is taken away on the absence of bindings: one
- * that another node wrote a moment ago is as one written a moment later, for a name that is about to be free.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): its write requires the
+ * state of the binding that it read, and a mark is permanent. The finalizer is removed when no binding is found: a
+ * binding that another node has just written is treated like one written a moment later, for a name that is about to be
+ * free.
  */
 export type BindingsDependencies = PlatformDependencies & {
   readonly log: Pick<EventLog, 'readStream'>;
   readonly users: ResourceType;
   readonly roleBindings: ResourceType;
-  /** What keeps a marked user. */
+  /** The finalizer of users. */
   readonly finalizer: string;
 };
 
 export class Bindings {
   readonly #dependencies: BindingsDependencies;
-  /** By the name of a user. */
+  /** Its keys are names of users. */
   readonly #controller: Controller;
   readonly #writes: PlatformWrites;
   readonly #unsubscribe: () => void;
@@ -87,19 +88,22 @@ export class Bindings {
     this.#controller.enqueueAll(() => this.#goneIn(bytes));
   }
 
-  /** A binding may name thousands. */
+  /** A binding may name thousands of users. */
   *#goneIn(binding: Uint8Array): Keys {
     for (const user of userNames(storedObject(binding))) yield this.#isGone(user) ? user : undefined;
   }
 
-  /** There was such a user, and there is none, or one that is marked. */
+  /** A user of this name existed, and none exists now, or it is marked. */
   #isGone(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     return head.kind === 'gone' || (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined);
   }
 
-  /** There is such a user, made after the binding was: it may have been somebody else's. Stamps never run backwards within what was folded. */
+  /**
+   * The user was created after the binding, which may have named an earlier user. Times never decrease within the
+   * folded events.
+   */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made = nameProblem(user) === undefined ? readObject(this.#dependencies.reader, this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
     return made !== undefined && metadata.creationTimestamp <= made;
@@ -120,23 +124,23 @@ export class Bindings {
       const outcome = others.length === 0 ? await this.#writes.delete(binding) : await this.#writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // There may be more, or somebody else may have been faster: the user may go once no binding is found.
+    // There may be more bindings, or another writer was faster: the user may be removed once no binding is found.
     return bound.length > 0 ? again(0) : settled;
   }
 
-  /** Those that were last written while there still was a former user of the name: later ones are for the next one. */
+  /** Bindings last written while an earlier user of the name existed: later ones belong to the next user. */
   async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     if (head.kind === 'absent') return [];
     const isSuspect = ({ object }: Read): boolean => head.kind === 'gone' || this.#isYounger(user, object);
-    // Mostly there is none, and the log need not be read.
+    // Usually there are none, and the log need not be read.
     if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
     const gone = await this.#lastGone(user, head.kind === 'live' ? head.stored.revision : head.revision);
     if (gone === undefined) return [];
     return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < gone);
   }
 
-  /** Where in the log the last user of the name before there was this revision was removed. */
+  /** The position of the deletion of the last user of this name before this revision. */
   async #lastGone(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
     for (let end = revision; end >= 0; end -= userEventsPerRead) {
@@ -148,7 +152,7 @@ export class Bindings {
     return undefined;
   }
 
-  /** Bindings that name the user, count, and are not going away already: as many of them as one step takes in. */
+  /** Bindings that name the user, pass `counts` and are not marked: as many as one step handles. */
   async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
     return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
   }
@@ -168,7 +172,7 @@ export class Bindings {
   }
 }
 
-/** It names the user, and is not going away. */
+/** Whether it names the user and is not marked. */
 function binds(binding: ResourceObject, user: string): boolean {
   if (binding.metadata.deletionTimestamp !== undefined) return false;
   return subjectsOf(binding).some((subject) => isUser(subject, user));

@@ -8,25 +8,25 @@ import { refused, settled, type Outcome } from '../outcome.ts';
 import { markedOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
- * Removes objects that are marked for deletion and held back by no finalizer (decision 3.1). Writes remove them themselves;
- * here is what is left over: an object too large for both events in one append, and what an earlier version marked. It gets
- * keys, reads the world and takes one step, so running it twice is harmless; what it cannot finish it tries again later.
+ * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes remove them directly; this
+ * handles the rest: objects too large for both events in one append, and objects that an earlier version marked. It
+ * receives keys, reads the present state and takes one step, so running twice is harmless; a failed step is retried.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): the step is decided
- * on one stream and appended at the very revision it was decided on; a mark stays, a marked object gets no new finalizer,
- * and the uid keeps it from an object that has taken the name since. Of two leaders one removes it, the other finds it gone.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the step is decided on
+ * one stream and appended at that very revision; a mark is permanent, a marked object gets no new finalizer, and the
+ * uid protects a later object of the same name. Of two leaders one removes the object, and the other finds it deleted.
  */
 const subject: Subject = { kind: 'platform', part: 'collector' };
 
 export type CollectorDependencies = PlatformDependencies & {
   readonly types: (key: TypeKey) => ResourceType | undefined;
-  /** Types whose indexes are ready. */
+  /** Types with ready indexes. */
   readonly serving: () => readonly ResourceType[];
 };
 
 export class Collector {
   readonly #dependencies: CollectorDependencies;
-  /** By `<type>/<name>`. */
+  /** Its keys are `<type>/<name>`. */
   readonly #controller: Controller;
   readonly #unsubscribe: () => void;
 
@@ -36,35 +36,35 @@ export class Collector {
     this.#controller = new Controller({
       name: 'collector', bound, concurrency: collectorConcurrencyMax, clock, leadership, onError,
       reconcile: async (key) => this.#collect(key), keys: () => this.#marked(serving()),
-      onStuck: (key) => { onError(new Error('it does not end'), key); },
+      onStuck: (key) => { onError(new Error('the step does not end'), key); },
     });
     this.#unsubscribe = changes.subscribe((batch) => {
       for (const change of batch.changes) if (isCollectable(change)) this.#controller.enqueue(`${change.type}/${change.name}`);
     });
   }
 
-  /** Begins. Call it once the read models have caught up. */
+  /** Starts. Call it once the read models have caught up. */
   open(): void {
     this.#controller.open();
   }
 
-  /** Enqueues what was marked before now. Call it once the type's indexes are ready. */
+  /** Enqueues objects that are marked already. Call it once the type's indexes are ready. */
   enqueueAll(type: ResourceType): void {
     this.#controller.enqueueAll(() => this.#marked([type]));
   }
 
-  /** Resolves when nothing waits to be collected. */
+  /** Resolves when no object waits for its removal. */
   async idle(): Promise<void> {
     return this.#controller.idle();
   }
 
-  /** Lets what is running finish and drops the rest: the next start enqueues it again. */
+  /** Completes running steps and drops the rest: the next start enqueues it again. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     await this.#controller.stop();
   }
 
-  /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
+  /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
     for (const type of types) {
@@ -89,7 +89,7 @@ export class Collector {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
     if (outcome.ok) return settled;
-    // Gone, replaced, or given a finalizer in the meantime: a later change enqueues it again if need be.
+    // Deleted, replaced, or given a finalizer in the meantime: a later change enqueues it again if necessary.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed' ? settled : refused(outcome.rejection);
   }
 }

@@ -20,31 +20,32 @@ export type DeclarerDependencies = {
   readonly declarations: DeclarationReader & DeclarationFeed;
   readonly level: LevelReader;
   readonly leadership: Leadership;
-  /** The type as this node has it. */
+  /** The type as registered on this node. */
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
-  /** All that this node serves. */
+  /** All types that this node serves. */
   readonly served: () => readonly ResourceType[];
-  /** No other node writes to this log: what lies in its folders is what its operator wants, however old. */
+  /** No other node writes to this log: its folders have the intended versions, however old. */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Another declaration than this node's counts, which therefore writes no object of the type. */
+  /** Another node's declaration is in force, so this node writes no objects of the type. */
   readonly onOther: (type: ResourceType, declared: Declaration) => void;
   readonly onError: (error: unknown, type: string) => void;
 };
 
 /**
- * Says in the log what types are declared as (consistency protocol, 7). The node that leads does, of what it has: appended at
- * the revision it read, so of two that believe to lead one has to look again. It is harmless whoever does it: a node that has
- * another declaration than the last one writes nothing of the type. Nothing is declared before the log is of that level.
+ * Records declarations of types in the log (consistency protocol, 7). The leader does so for its own types; the append
+ * requires the revision it read, so if two nodes believe to be the leader, one must read again. It is harmless on any
+ * node: a node with another declaration than the last one writes nothing of the type. Nothing is declared before the
+ * log has the required level.
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
   readonly #stopping = new AbortController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
-  /** Whose other declaration was told last, by its revision. */
+  /** By type: the revision of the other declaration that was last reported. */
   readonly #told = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
@@ -58,19 +59,19 @@ export class Declarer {
   }
 
   /**
-   * Resolves once the log says of each of them what this node has it declared as, and that is folded here; or once it is plain
-   * that this is not for this node to say.
+   * Resolves once the log has this node's declaration of each type, and it is folded here; or once it is clear that
+   * this node must not declare it.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     await Promise.all(types.map(async (type) => this.#declare(type)));
   }
 
-  /** Whether writes of the type are refused here, as the log's last declaration of it is another one. */
+  /** Whether writes of the type are refused here, because the log's latest declaration differs. */
   isOther(type: ResourceType): boolean {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves once no other declaration than this node's counts; at once where none does. */
+  /** Resolves once this node's declaration is in force; immediately if it is. */
   async ours(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -94,8 +95,8 @@ export class Declarer {
   }
 
   /**
-   * Another node's counts now. If this one leads all the same, one of the two does so no more: after a lease's time it is known
-   * which, and whoever leads then says what is declared.
+   * Another node's declaration is in force now. If this node is nevertheless the leader, one of the two is deposed:
+   * after one lease time it is clear which, and the leader declares again.
    */
   #heard(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
@@ -120,7 +121,7 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log does not answer, which is told elsewhere. Whoever leads is known by it.
+        // The log is unavailable, which is reported elsewhere. The delay also shows which node is the leader.
         await delay(clock, declareRetryMs, signal);
       }
     }
@@ -135,7 +136,7 @@ export class Declarer {
     onOther(type, other);
   }
 
-  /** It is still what this node has. */
+  /** Whether the type is still registered on this node. */
   #isWanted(type: ResourceType): boolean {
     return this.#dependencies.typeOf(type.key) === type && !this.#stopping.signal.aborted;
   }
@@ -160,7 +161,7 @@ export class Declarer {
     return 'again';
   }
 
-  /** A node that merely has an older folder says nothing. */
+  /** A node with merely an older folder does not replace a declaration. */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;
     return semver.compare(declaration.version, standing.version) >= 0;

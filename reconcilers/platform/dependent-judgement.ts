@@ -2,50 +2,50 @@ import type { Steps } from '../../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer, type Propagation } from '../../src/command/propagation.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 
-/** What has become of an owner. An owner is who has the uid: another object of the name is another owner. */
+/** The state of an owner, identified by its uid: another object of the same name is another owner. */
 export type OwnerState =
   | 'living'
   | 'gone'
-  /** Its type is not registered: its plugin is stopped, or was never there. */
+  /** Its type is not registered: its plugin is stopped or does not exist. */
   | 'unknown'
-  /** Marked, and waiting for dependents that block it. */
+  /** Marked, and waiting for blocking dependents. */
   | 'foreground'
-  /** Marked, and waiting for its dependents to be let go. */
+  /** Marked, and waiting until its dependents are released. */
   | 'orphaning';
 
-/** One that refers to the object as its owner, and is still there. */
+/** An existing object that refers to the object as its owner. */
 export type Dependent = {
-  /** It says that its owner must not go before it. */
+  /** It blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /** It waits, directly or through others, for the object itself to go: neither can go first. */
+  /** It waits, directly or indirectly, for the deletion of the object itself: a cycle. */
   readonly isCaught: boolean;
 };
 
 export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
-  /** Read bit by bit, as an owner may have very many: undefined is none, and only lets other work in. */
+  /** Read incrementally, since an owner may have very many: undefined only yields. */
   readonly dependents: () => Iterable<Dependent | undefined>;
 };
 
 export type Step =
   | { readonly type: 'nothing' }
-  /** It waits for an owner whose type is not registered. */
+  /** It waits for an owner of an unregistered type. */
   | { readonly type: 'undecided' }
-  /** Its references to these uids are removed. */
+  /** Removes its references to these uids. */
   | { readonly type: 'release'; readonly uids: ReadonlySet<string> }
   | { readonly type: 'delete'; readonly propagation: Propagation | undefined }
-  /** It is marked, and its dependents have to be looked at first. */
+  /** It is marked, and its dependents must be handled first. */
   | { readonly type: 'wait' }
-  /** What the finalizer held it for is done. */
+  /** Removes this finalizer, since its work is done. */
   | { readonly type: 'finish'; readonly finalizer: string };
 
 const nothing: Step = { type: 'nothing' };
 
 /**
- * What is to be done about one object for the sake of its owners and its dependents (decision 3.5), one step at a time, as
- * Kubernetes' garbage collector decides it. Two differences: the references to a gone owner are removed even beside one of an
- * unknown type, and owners that wait for each other in a ring are let go, where Kubernetes lets them wait.
+ * The next step for one object with regard to its owners and dependents (decision 3.5), as in Kubernetes' garbage
+ * collector. Two differences: references to a deleted owner are removed even beside an owner of unknown type, and
+ * owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */
 export function* judgeDependent(world: World): Steps<Step> {
   const { metadata } = world.object;
@@ -64,7 +64,7 @@ export function* judgeDependent(world: World): Steps<Step> {
   return inState('unknown').length > 0 ? { type: 'undecided' } : nothing;
 }
 
-/** Each owner once: named twice, and once by a wrong name, it is there. */
+/** Each owner once: if one of two references to the same uid has a wrong name, the owner exists. */
 function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; readonly state: OwnerState }[] {
   const states = new Map<string, OwnerState>();
   for (const owner of object.metadata.ownerReferences ?? []) {

@@ -9,7 +9,7 @@ export type HeartbeatDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Drawn at this start. */
+  /** Random, new at each start. */
   readonly node: string;
   /** The highest level of a log that this node reads. */
   readonly reads: number;
@@ -19,12 +19,15 @@ export type HeartbeatDependencies = {
 
 const prefix = 'lease:node/';
 
-/** The node that a heartbeat's stream is of; undefined for another stream. */
+/** The node of a heartbeat stream; undefined for another stream. */
 export function nodeOf(stream: StreamName): string | undefined {
   return stream.startsWith(prefix) ? stream.slice(prefix.length) : undefined;
 }
 
-/** Says in the log, as often as a lease is renewed, that this node runs and which level it reads. Only its last word counts. */
+/**
+ * Records in the log, at the interval of lease renewals, that this node runs and which level it reads. Only the last
+ * event is in force.
+ */
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;
   readonly #stream: StreamName;
@@ -41,7 +44,7 @@ export class Heartbeat {
     this.#running ??= this.#run();
   }
 
-  /** Nobody need wait for this node any more. It waits for an unreachable log no longer than a moment. */
+  /** Other nodes need not wait for this node any more. Waits only briefly for an unavailable log. */
   async stop(): Promise<void> {
     const { clock } = this.#dependencies;
     this.#stopping.abort();
@@ -61,7 +64,7 @@ export class Heartbeat {
     await this.#say({ type: 'NodeLeft' });
   }
 
-  /** `again`: what was said before had landed after all. */
+  /** `again`: the previous append had succeeded after all. */
   async #say(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log.append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected).catch(() => undefined);

@@ -30,9 +30,9 @@ export type LevelsDependencies = {
 const stream = streamName('platform:level');
 
 /**
- * Raises the log's level to what every live node reads (consistency protocol, 7). Live is who was heard within the time of a
- * lease. The node that leads listens that long first; and it goes by what it heard only while its own word comes back to it,
- * as what others said before that has come as well.
+ * Raises the log's level to the highest that every live node reads (consistency protocol, 7). A node is live if its
+ * heartbeat arrived within a lease time. The leader listens that long first; and it relies on heartbeats only while its
+ * own come back, since then all earlier ones of other nodes have arrived as well.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -45,7 +45,7 @@ export class Levels {
     this.#unsubscribe = dependencies.leadership.subscribe(() => { this.#begin(); });
   }
 
-  /** Resolves, where this node is alone, once the log has the level that it reads and that is folded here. */
+  /** On a single node, resolves once the log has the level that the node reads, and it is folded here. */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;
     while (isAlone && level.level() < reads && !this.#isStopped) await this.#raise(reads);
@@ -64,7 +64,9 @@ export class Levels {
     if (!isAlone && leadership.isLeader() && !this.#isStopped) void this.#keep(this.#listening.signal);
   }
 
-  /** Until the log has the level that this node reads. What it heard before the log failed to answer counts for nothing. */
+  /**
+   * Runs until the log has the level that this node reads. Heartbeats from before an outage of the log do not count.
+   */
   async #keep(signal: AbortSignal): Promise<void> {
     const { clock, level, reads, onError } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;

@@ -17,23 +17,28 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
 /**
- * Deletes objects whose last owner is gone, lets go of those whose owner says so, and holds an owner back until what blocks it
- * is gone (decision 3.5). It gets the key of an object, reads it with its owners and dependents, and takes one step.
+ * Deletes objects without remaining owners, releases those of an owner that requests it, and delays an owner's deletion
+ * while dependents block it (decision 3.5). It receives the key of an object, reads it with its owners and dependents,
+ * and takes one step.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): each is appended at
- * the very revision of the object it was decided on, and decided on monotone facts. Whoever names a uid has it from an event
- * before their own, so an owner that is not there once the dependent is folded is gone, and a uid never comes back; a mark
- * stays; and a marked object gets no finalizer back. The one thing decided on absence is that a marked owner has no dependents
- * left: one that another node made a moment ago finds its owner gone later, as one made a moment after the owner went would.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): each step is appended at
+ * the revision of the object that it was decided on, and relies on permanent facts. The writer of an owner reference
+ * knows the uid from an earlier event, so an owner that does not exist once the dependent is folded was deleted, and a
+ * uid never comes back; a mark is permanent; and a marked object gets no new finalizer. Only one decision relies on an
+ * absence, that a marked owner has no dependents left: a dependent that another node has just created finds its owner
+ * deleted later, like one created after the deletion.
  */
 export type OwnerReferencesDependencies = PlatformDependencies & OwnerGraphDependencies & {
-  /** Types whose objects have no owners, whatever they hold. */
+  /** Types with objects that have no owners, whatever references they contain. */
   readonly withoutOwners: ReadonlySet<TypeKey>;
-  /** Types whose indexes are ready. */
+  /** Types with ready indexes. */
   readonly serving: () => readonly ResourceType[];
 };
 
-/** As an answer holds it: a key of JSON is written one way only. Elsewhere in an object it is a false alarm, and no more. */
+/**
+ * The member as it appears in a response: JSON keys have one spelling. An occurrence elsewhere in an object only causes
+ * an unnecessary check.
+ */
 const mention = Buffer.from('"ownerReferences":');
 
 export class OwnerReferences {
@@ -44,9 +49,9 @@ export class OwnerReferences {
   /** As of the very state that the reader shows. */
   readonly #owned = new Referrers();
   readonly #graph: OwnerGraph;
-  /** Marked owners that wait for dependents, by uid: each change of a dependent is looked at for their sake. */
+  /** Marked owners that wait for dependents, by uid: each change of a dependent enqueues its owner. */
   readonly #waiting = new Map<string, string>();
-  /** Keys of those with an owner of a type that was not registered when they were looked at. */
+  /** Keys of objects with an owner of a type that was unregistered at the last check. */
   #undecided = new Set<string>();
   #isOpen = false;
   #isStopped = false;
@@ -63,19 +68,19 @@ export class OwnerReferences {
     this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
   }
 
-  /** Objects that name an owner, as far as they were looked through. */
+  /** The number of known objects with owners. */
   get size(): number {
     return this.#owned.size;
   }
 
-  /** Looks through the objects of every type that is served. Call it once the tables have caught up. */
+  /** Scans the objects of every served type. Call it once the tables have caught up. */
   async open(): Promise<void> {
     this.#isOpen = true;
     this.#controller.open();
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
-  /** The type's indexes are ready: its objects are looked through, and whoever waits for one of them is looked at again. */
+  /** The type's indexes are ready: scans its objects, and enqueues objects that wait for one of them. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;
@@ -94,7 +99,7 @@ export class OwnerReferences {
     await this.#controller.stop();
   }
 
-  /** Slice by slice; what changes meanwhile is noted from the feed, and what is read here is never older than that. */
+  /** Slice by slice. The feed reports concurrent changes, and a row read here is never older than those. */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound, onError } = this.#dependencies;
     if (!this.#isServed(type)) return;
@@ -104,12 +109,12 @@ export class OwnerReferences {
         if (stored !== undefined && this.#take(type.key, `${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // One that is started anew is looked through anew: going on would only slow that start down.
+        // A type that is reloaded is scanned again: continuing would only slow down its start.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.#controller.enqueueAll(() => this.#marked(type));
     } catch (error) {
-      // The type was stopped meanwhile: it is looked through when it is back.
+      // The type was stopped meanwhile: it is scanned when it is back.
       if (this.#isServed(type)) onError(error, type.key);
     }
   }
@@ -119,7 +124,7 @@ export class OwnerReferences {
     for (const type of this.#dependencies.serving()) yield* this.#marked(type);
   }
 
-  /** One that was stopped since it was asked for has nothing to be read: it is looked through when it is served again. */
+  /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
   *#marked(type: ResourceType): Iterable<string> {
     if (!this.#isServed(type)) return;
     for (const name of markedOf(this.#dependencies.reader, type)) {
@@ -152,7 +157,7 @@ export class OwnerReferences {
     this.#enqueueDependents(uid);
   }
 
-  /** Takes in whom the object names as its owners, and answers whether it names any, or did. */
+  /** Records the owners of the object, and returns whether it has or had any. */
   #take(type: TypeKey, key: string, bytes: Uint8Array): boolean {
     if (this.#dependencies.withoutOwners.has(type)) return false;
     const isMentioned = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mention);
@@ -185,7 +190,7 @@ export class OwnerReferences {
   async #judge(key: string, object: ResourceObject): Promise<Step> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
-    // Before its dependents are looked at: what becomes of one of them meanwhile wakes it for another look.
+    // Set before its dependents are read: a change of one of them meanwhile enqueues it again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
     const judging = judgeDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });

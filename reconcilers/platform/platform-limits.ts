@@ -1,27 +1,30 @@
-/** Dependents, and owners, looked at at once: as many writes as the log commits together. */
+/** Dependents and owners processed concurrently: as many writes as the log commits together. */
 export const ownerConcurrencyMax = 32;
-/** When a declaration is tried again that the log did not take. */
+/** The delay before a failed declaration is retried. */
 export const declareRetryMs = 1_000;
-/** When the level is looked at again after the log did not answer. */
+/** The delay before the level is checked again after the log was unavailable. */
 export const levelRetryMs = 1_000;
-/** Objects met on the way round a cycle of owners that wait for each other. A longer one waits for somebody to take a finalizer away. */
+/**
+ * Objects visited in a cycle of owners that wait for each other. A longer cycle waits until somebody removes a
+ * finalizer.
+ */
 export const ownerCycleObjectsMax = 1_000;
-/** When a step that is not permitted is tried again: who may hold what changes seldom. */
+/** The delay before a forbidden step is retried: rights change rarely. */
 export const forbiddenRetryMs = 60_000;
-/** Claims looked at at once, each a read or two of the log, and how many a second: they are only tidied. */
+/** Claims processed concurrently, each with one or two reads of the log, and in one second: cleanup is not urgent. */
 export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;
-/** How often claims that were made since are looked through: those of writes that came to nothing show nowhere else. */
+/** The interval of sweeps through new claims: those of failed writes cause no other change. */
 export const claimSweepMs = 600_000;
-/** Tokens, roles and users looked at at once. */
+/** Tokens, roles and users processed concurrently. */
 export const accountConcurrencyMax = 8;
-/** How long a role may lack one that it names until its status says so: files of roles are applied in any order. */
+/** How long a role may lack a referenced one before its status reports it: files of roles are applied in any order. */
 export const missingRoleGraceMs = 1_000;
-/** Names that a role's status tells of those that are missing. */
+/** Missing roles that a role's status lists. */
 export const missingRolesShownMax = 8;
-/** Bindings that a deleted user is taken out of in one step. */
+/** Bindings that a deleted user is removed from in one step. */
 export const bindingsPerStepMax = 32;
-/** Events of a user read at once, to find whether there was another of the name before. */
+/** Events of a user read in one batch, when searching for an earlier user of the name. */
 export const userEventsPerRead = 32;
 /** Objects rewritten at once while an index becomes unique, and when it goes on after something failed. */
 export const uniquenessConcurrencyMax = 8;

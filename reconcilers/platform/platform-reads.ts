@@ -8,7 +8,7 @@ import type { ReconcileBound } from '../bound.ts';
 import type { Leadership } from '../lease.ts';
 import type { Read } from './platform-writes.ts';
 
-/** What each of the platform's reconcilers is given. */
+/** The dependencies of each platform reconciler. */
 export type PlatformDependencies = {
   readonly changes: ChangeFeed;
   readonly reader: ObjectReader;
@@ -20,7 +20,7 @@ export type PlatformDependencies = {
   readonly onError: (error: unknown, key: string) => void;
 };
 
-/** An object of a type whose rows are kept, whether or not it is served. */
+/** An object of a type with stored rows, served or not. */
 export function readObject(reader: ObjectReader, type: ResourceType, name: string): Read | undefined {
   const stored = reader.get(type.key, name);
   return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
@@ -28,12 +28,14 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
 
 type Fields = Selection['fields'];
 
-/** Names of a served type's objects, all or those selected, page by page: other work may come between two names. */
+/** Names of a served type's objects (all, or those selected), page by page: other work may run between two names. */
 export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
-/** … of those marked for deletion, by when they were: a page of them is then a part of one order. */
+/**
+ * The same for objects marked for deletion, in order of their deletion: a page of them is then a range of one order.
+ */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');
   if (index === undefined) return;

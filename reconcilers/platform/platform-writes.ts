@@ -6,10 +6,10 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { forbiddenRetryMs } from './platform-limits.ts';
 
-/** An object as a step has read it: what is decided on it counts only while it is still this. */
+/** An object as a step has read it: a decision on it is valid only while it is unchanged. */
 export type Read = { readonly type: ResourceType; readonly object: ResourceObject; readonly resourceVersion: string };
 
-/** The writes of one of the platform's reconcilers, each bound to what it was decided on. */
+/** The writes of one platform reconciler, each with the state it was decided on as its precondition. */
 export class PlatformWrites {
   readonly #execute: Execute;
   readonly #uuid: () => string;
@@ -42,7 +42,7 @@ export class PlatformWrites {
     });
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
-      // Gone, or another by now: that change has enqueued the key.
+      // Deleted or changed meanwhile: that change has enqueued the key.
       case 'not-found': case 'stale-version': return settled;
       case 'forbidden': return again(forbiddenRetryMs);
       default: return failed(new Error(`${type.key} ${outcome.rejection.reason}: ${outcome.rejection.detail}`));

@@ -1,14 +1,14 @@
-/** Something that is referred to. */
+/** The target of references. */
 type Target = { readonly id: string; readonly referrers: Set<string>; isGone: boolean };
 
-/** Who refers to what, both ways. Who refers to nothing costs nothing. */
+/** References in both directions. Objects without references cost nothing. */
 export class Referrers {
-  /** Each refers to at least one. */
+  /** Each has at least one target. */
   readonly #targetsOf = new Map<string, readonly Target[]>();
-  /** Each is referred to by at least one. */
+  /** Each has at least one referrer. */
   readonly #targets = new Map<string, Target>();
 
-  /** How many refer to something. */
+  /** The number of referrers. */
   get size(): number {
     return this.#targetsOf.size;
   }
@@ -25,7 +25,7 @@ export class Referrers {
     return this.#targets.has(id);
   }
 
-  /** Those that come while it is walked are met, and those that go are not. */
+  /** Iterating includes referrers that are added meanwhile, and omits removed ones. */
   referrersOf(id: string): Iterable<string> {
     return this.#targets.get(id)?.referrers ?? [];
   }
@@ -34,7 +34,7 @@ export class Referrers {
     return (this.#targetsOf.get(referrer) ?? []).map(({ id }) => id);
   }
 
-  /** It is gone for good, as long as anybody refers to it. */
+  /** The target is deleted for good; recorded while it has referrers. */
   noteGone(id: string): void {
     const target = this.#targets.get(id);
     if (target !== undefined) target.isGone = true;
@@ -44,7 +44,7 @@ export class Referrers {
     return this.#targets.get(id)?.isGone === true;
   }
 
-  /** From now on it refers to exactly these. */
+  /** Replaces the targets of a referrer. */
   put(referrer: string, ids: readonly string[]): void {
     const before = this.#targetsOf.get(referrer) ?? [];
     const after = [...new Set(ids)].map((id) => this.#target(id));

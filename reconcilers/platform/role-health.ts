@@ -15,12 +15,12 @@ import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './referrers.ts';
 
 /**
- * Says in a role's status which of the roles it names are not there: those it depends on, and those it is to be added to. A role
- * that never lacked one says nothing, so that making a role is one event. What is wrong with a role by itself it says from
- * its own write on (condition `Valid`).
+ * Reports in a role's status which of its referenced roles do not exist: dependencies, and roles that it is aggregated
+ * to. A role that never lacked one reports nothing, so that creating a role is one event. The write of a role itself
+ * reports its own problems (condition `Valid`).
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
- * revision it was decided on, a status grants nothing, and whoever leads now looks at every role and says it anew.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
+ * revision it was decided on, a status grants nothing, and the present leader checks every role and corrects it.
  */
 export type RoleHealthDependencies = PlatformDependencies & {
   /** The type Role. */
@@ -33,9 +33,9 @@ export class RoleHealth {
   readonly #controller: Controller;
   readonly #writes: PlatformWrites;
   readonly #unsubscribe: () => void;
-  /** Roles and the roles they name, of those that were looked at. */
+  /** The checked roles, and their references. */
   readonly #named = new Referrers();
-  /** Since when a role lacks one, on the monotonic clock, of those whose status does not say so yet. */
+  /** By role: since when a reference is missing (monotonic), if the status does not report it yet. */
   readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {
@@ -102,7 +102,7 @@ export class RoleHealth {
     return this.#writes.patch(read, { status: { conditions: [condition] } }, 'status');
   }
 
-  /** Roles come in any order: what is missing for a moment is not worth an event. */
+  /** Roles arrive in any order: a reference that is missing only briefly is not worth an event. */
   #graceLeft(name: string): number {
     const now = this.#dependencies.clock.monotonic();
     const since = this.#missingSince.get(name) ?? now;
@@ -110,7 +110,7 @@ export class RoleHealth {
     return since + missingRoleGraceMs - now;
   }
 
-  /** A role that is marked counts no more. */
+  /** A marked role does not count. */
   #exists(name: string): boolean {
     const { reader, roles } = this.#dependencies;
     const stored = nameProblem(name) === undefined ? reader.get(roles.key, name) : undefined;
@@ -121,7 +121,7 @@ export class RoleHealth {
 type Completeness = { readonly type: 'Complete'; readonly status: 'True' | 'False'; readonly reason: 'RolesFound' | 'RolesMissing'; readonly message: string };
 
 export function completeness({ dependencies, aggregatesTo }: Role, exists: (role: string) => boolean): Completeness {
-  const missing = [['depends on', dependencies], ['is to be added to', aggregatesTo]] as const;
+  const missing = [['depends on', dependencies], ['is aggregated to', aggregatesTo]] as const;
   const told = missing.flatMap(([how, names]) => {
     const absent = names.filter((name) => !exists(name));
     return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
@@ -130,10 +130,10 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
 }
 
-/** `wait`: it is to be told, but not at once. `since`: it has been so before, and only the words are others. */
+/** `wait`: to be reported, but not yet. `since`: the time of the status, if only the message changes. */
 type ConditionStep = { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
 
-/** Nothing said is as good as true. */
+/** A missing condition means healthy. */
 export function judgeCondition(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): ConditionStep {
   if (found.status !== said['status']) return { type: found.status === 'False' ? 'wait' : 'tell', since: undefined };
   return found.message === said['message'] ? { type: 'nothing' } : { type: 'tell', since: text(said['lastTransitionTime']) };

@@ -9,14 +9,14 @@ import { again, refused, settled, type Outcome } from '../outcome.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
- * Deletes sessions that have ended: expired, or of a user who is gone, another, disabled, or has another password. Such a
- * session counts nowhere any more; this only keeps them from piling up. Like the collector it gets names, reads the world
- * and takes one step, so running it twice is harmless.
+ * Deletes sessions that have ended: expired, or of a user who was deleted, replaced, disabled, or has a new password.
+ * Such a session is invalid anyway; this only prevents their accumulation. Like the collector it receives names, reads
+ * the present state and takes one step, so running twice is harmless.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): the deletion is bound
- * to the session's uid, and a session that has ended as of any event after its own has ended for good, as what it was made
- * with (the user's uid, password revision, times disabled) never comes back. Only one that was made while its user was
- * disabled could have come to count; that one is a log-in to be repeated. A clock that is ahead ends sessions early, lease or not.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the deletion requires the
+ * session's uid, and a session that has ended as of a later event has ended for good, because its conditions (the
+ * user's uid, password revision and times disabled) never come back. Only a session created while its user was disabled
+ * could become valid; such a log-in must be repeated. A fast clock ends sessions early, with or without a lease.
  */
 const subject: Subject = { kind: 'platform', part: 'sessions' };
 
@@ -37,10 +37,10 @@ export class SessionKeeper {
     this.#controller = new Controller({
       name: 'sessions', bound, concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, reconcile: (name) => this.#look(name),
       keys: () => namesOf(reader, sessions),
-      onStuck: (name) => { onError(new Error('it does not end'), name); },
+      onStuck: (name) => { onError(new Error('the step does not end'), name); },
     });
     this.#unsubscribe = [
-      // Its user may have gone while it was made, or its time may be another: nobody else would look at it before it expires.
+      // Its user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it expires.
       changes.subscribe((batch) => {
         for (const { type, name, kind } of batch.changes) if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
       }),
@@ -50,12 +50,14 @@ export class SessionKeeper {
     ];
   }
 
-  /** Looks at every session, now and whenever this node begins to lead. Call it once the permission tables are ready. */
+  /**
+   * Checks every session, now and whenever this node becomes the leader. Call it once the permission tables are ready.
+   */
   open(): void {
     this.#controller.open();
   }
 
-  /** Lets what is running finish and drops the rest: the next start looks at everything again. */
+  /** Completes running steps and drops the rest: the next start checks every session again. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#controller.stop();
@@ -64,10 +66,10 @@ export class SessionKeeper {
   #look(name: string): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
-    // Tables that do not know the past know no user: nobody's session has ended by that.
+    // Tables that have not loaded the log know no users: that must not end a session.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady()) return settled;
     const leftMs = expiryOf(session) - clock.now();
-    // The wall clock may be set: nothing relies on it for longer than a sweep.
+    // The wall clock may be set: no wait is longer than a sweep interval.
     return hasEnded(session, permissions, clock.now()) ? this.#end(session) : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
   }
 
@@ -76,7 +78,7 @@ export class SessionKeeper {
     const outcome = await execute(sessions, { type: 'delete', name, preconditions: { uid } }, {
       cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
     });
-    // Gone, or another of the name: a later change enqueues it again if need be.
+    // Deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version' ? settled : refused(outcome.rejection);
   }
 }
@@ -89,7 +91,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   return user === undefined || user.isDisabled || user.uid !== status['userUid'] || user.passwordRevision !== status['passwordRevision'] || user.timesDisabled !== status['timesDisabled'];
 }
 
-/** What cannot be read as a time has no future. */
+/** An invalid time counts as expired. */
 function expiryOf({ status }: ResourceObject): number {
   const expiry = isMembers(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
   return Number.isNaN(expiry) ? 0 : expiry;

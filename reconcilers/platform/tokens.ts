@@ -10,12 +10,12 @@ import { namesOf, type PlatformDependencies, readObject } from './platform-reads
 import { PlatformWrites } from './platform-writes.ts';
 
 /**
- * Says of personal access tokens that they have expired, and deletes those of users who are gone. Neither counts any more
- * before that: whoever shows one is refused by its time and its owner's uid. This only tells, and tidies.
+ * Marks expired personal access tokens in their status, and deletes those of deleted users. Both are invalid before
+ * that, by their time and their owner's uid; this only reports and cleans up.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): it is appended at the
- * revision it was decided on, when a token expires is fixed at its create, and an owner whose uid is gone never comes back. A
- * clock that is ahead calls a token expired that still counts, which is an untrue word and no more.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
+ * revision it was decided on, a token's expiry is fixed at its creation, and the uid of a deleted owner never comes
+ * back. A fast clock may mark a valid token as expired, which is wrong but has no effect.
  */
 export type TokensDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
@@ -38,7 +38,7 @@ export class Tokens {
       keys: () => namesOf(reader, tokens), reconcile: (name) => this.#reconcile(name),
     });
     this.#unsubscribe = [
-      // A change, too: a step that lost to it, as to the note of a use, is looked at once more.
+      // Also on changes: a step that lost a race, to a recorded use for example, runs again.
       changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name); }),
       permissions.subscribe(({ credentials }) => {
         for (const user of credentials) this.#controller.enqueueAll(() => this.#tokensOf(user));
@@ -70,7 +70,7 @@ export class Tokens {
   async #reconcile(name: string): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
-    // Tables that do not know the past know no user: nobody's token is to go by that.
+    // Tables that have not loaded the log know no users: that must not delete a token.
     if (read === undefined || !permissions.isReady()) return settled;
     const step = judgeToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
@@ -84,12 +84,12 @@ export class Tokens {
 
 export type TokenStep = { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
-/** `uidOf`: of the user who has the name now, if there is one who is not marked. */
+/** `uidOf`: the uid of the present user of the name, unless marked. */
 export function judgeToken({ metadata, spec, status }: ResourceObject, { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number }): TokenStep {
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
   const { owner, expiresAt } = isMembers(spec) ? spec : {};
   const { ownerUid, phase } = isMembers(status) ? status : {};
-  // Of which user it is can be told by the uid alone: one without was made by the platform.
+  // Only the uid identifies the owner; a token without it was created by the platform.
   if (typeof owner === 'string' && typeof ownerUid === 'string' && uidOf(owner) !== ownerUid) return { type: 'delete' };
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
   if (Number.isNaN(expiry) || phase === 'expired') return { type: 'nothing' };

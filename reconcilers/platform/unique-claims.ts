@@ -14,12 +14,12 @@ import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './platform-limits.ts';
 
 /**
- * Releases claims of unique values that their holders no longer hold: what was moved or deleted, and what was claimed for a
- * write that came to nothing (consistency protocol, 1). It only tidies: whoever wants such a value helps themselves.
+ * Releases claims of unique values that their holders do not hold: after a change or deletion, or for a write that
+ * failed (consistency protocol, 1). This is only cleanup: a writer that needs such a value releases the claim itself.
  *
- * A leader that is one no more may still take a last step, and that is harmless (consistency protocol, 6): a release is appended
- * at the claim's very revision, and only once no append of its tenure can land any more, which stays so; a fence takes a
- * revision that only an abandoned append could want, and repeats what stands.
+ * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): a release requires the
+ * revision of the claim, and happens only once no append under the claim can succeed any more, which is permanent; a
+ * fence takes a revision that only an abandoned append could use, and repeats the present contents.
  */
 export type ClaimsDependencies = {
   readonly changes: ChangeFeed;
@@ -27,7 +27,10 @@ export type ClaimsDependencies = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
-  /** Looks at one claim and takes one step; `fenceOf`: the claim's revision at which its pending append was given its time. */
+  /**
+   * Checks one claim and takes one step; `fenceOf`: the revision of the claim with a pending append that has used up
+   * its time.
+   */
   readonly settle: (stream: StreamName, fenceOf: StreamRevision | undefined) => Promise<Settling>;
   readonly leadership: Leadership;
   readonly bound: ReconcileBound;
@@ -42,12 +45,12 @@ export type Settling =
 
 export class Claims {
   readonly #dependencies: ClaimsDependencies;
-  /** By claim stream. */
+  /** Its keys are claim streams. */
   readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
-  /** Claims whose holder's append may still land: since when, and at which revision of the claim. */
+  /** Claims with an append that may still succeed: since when, and at which revision of the claim. */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
-  /** Ends the look through all claims that is under way. */
+  /** Aborts the sweep through all claims. */
   #sweep = new AbortController();
   #sweeping: Promise<void> = Promise.resolve();
   #isOpen = false;
@@ -66,7 +69,9 @@ export class Claims {
     ];
   }
 
-  /** Looks through all claims, now and whenever this node begins to lead. Call it once the tables have caught up. */
+  /**
+   * Sweeps through all claims, now and whenever this node becomes the leader. Call it once the tables have caught up.
+   */
   open(): void {
     this.#isOpen = true;
     this.#controller.open();
@@ -104,7 +109,7 @@ export class Claims {
       return settled;
     }
     if (waiting?.claim !== came.claim || came.isStale) this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
-    // After a fence there is nothing left to wait for.
+    // After a fence there is nothing to wait for.
     return again(isDue ? 0 : claimPendingWaitMs);
   }
 
@@ -117,14 +122,14 @@ export class Claims {
     this.#sweeping = this.#sweepAgain(signal);
   }
 
-  /** All claims at first, later those that were made since: one that nothing came of is told by no change of an object. */
+  /** Sweeps all claims first, later only new ones: a claim of a failed write causes no change of an object. */
   async #sweepAgain(signal: AbortSignal): Promise<void> {
     const { clock, onError, reader } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // What is folded is in the log, whichever end of it a server says that leads no more. All claims before it are read, if
-      // there are any, and then what follows. An event that was folded stands for ever, which the log's last one need not.
+      // Folded events are in the log, even if a deposed leader returns an earlier end. So it reads all claims up to the
+      // folded position, if any, and continues from there. A folded event is permanent; the log's last one need not be.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

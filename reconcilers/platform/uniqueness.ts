@@ -68,7 +68,7 @@ export class Uniqueness {
     ];
   }
 
-  /** Begins. Call it once the read models have caught up. */
+  /** Starts. Call it once the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();

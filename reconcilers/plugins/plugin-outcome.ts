@@ -4,7 +4,7 @@ import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from '../reconcile-limits.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 
-/** What a plugin's step answered: foreign code's word, which may be anything. */
+/** Decodes the result of a plugin's step: foreign code may return anything. */
 export function decodeOutcome(answered: unknown): Outcome {
   if (answered === undefined || answered === null) return settled;
   if (!isMembers(answered)) return rubbish();
@@ -19,11 +19,14 @@ function rubbish(): Outcome {
   return failed(new TypeError('reconcile must return nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
 }
 
-/** What a watch's function answered: a list of names, or why it is none. Those that no object can have are left out: people's content may hold anything. */
+/**
+ * Decodes the result of a watch's `names`; throws if it is not a list of names. Drops names that no object can have,
+ * since they may come from users' content.
+ */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
-  // By place: how it is iterated over may be somebody's own.
+  // By index: its iterator may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
     const name = list[place];
     if (typeof name !== 'string') throw new TypeError('names must return strings');
@@ -31,7 +34,7 @@ export function decodeNames(answered: unknown, countMax: number): readonly strin
   }).filter((name) => nameProblem(name) === undefined);
 }
 
-/** An error as it is told: what was thrown may be anything, even something that throws when it is looked at. */
+/** An error's text for the log: a plugin may throw anything, even a value that throws when it is read. */
 export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
   try {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -42,7 +45,7 @@ export function describeError(error: unknown): { readonly message: string; reado
   }
 }
 
-/** Somebody else wrote between the step's read and its write: the next try sees what they wrote. */
+/** Another writer was faster than the step: the retry reads its result. */
 export function isConflict(error: unknown): boolean {
   try {
     return error instanceof ClientError && error.reason === 'Conflict';

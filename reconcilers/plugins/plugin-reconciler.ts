@@ -20,11 +20,11 @@ export type PluginReconcilerDependencies = {
   readonly loggerOf: (plugin: string) => PluginLogger;
   /** The generated API in-process with the plugin's own rights, until `isOver`. */
   readonly clientOf: (plugin: string, isOver: () => boolean) => Client;
-  /** An object of its own for whoever asks: what a plugin does to it concerns nobody else. */
+  /** A new object for each caller: a plugin may modify it without affecting others. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
-  /** Where in the plugin's files a stack begins; empty where it does not. */
+  /** The place in the plugin's files where a stack starts; empty if there is none. */
   readonly placeOf: (plugin: string, stack: string) => string;
-  /** What `health` answers may have changed. */
+  /** The result of `health` may have changed. */
   readonly onHealth: () => void;
 };
 
@@ -37,13 +37,13 @@ export class PluginReconciler {
   readonly #controller: Controller;
   readonly #type: TypeKey;
   readonly #watches: readonly { readonly key: TypeKey; readonly names: MountedReconciler['watches'][number]['names'] }[];
-  /** Names that failed often, a few of them, and how. */
+  /** Some of the names that keep failing, and their errors. */
   readonly #failing = new Map<string, string>();
   readonly #lines: FailureLines;
-  /** Until all names are looked at, as it could not be told which ones a change concerns. */
+  /** The pending reconciliation of all names, after `names` failed for a change. */
   #all: Timer | undefined;
   #isStopping = false;
-  /** Steps that have not ended are given up: another loading of the plugin may look at their names. */
+  /** Steps that have not ended are abandoned: another load of the plugin may reconcile their names. */
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
@@ -83,7 +83,10 @@ export class PluginReconciler {
     this.#isOver = true;
   }
 
-  /** What changed concerns these names: the objects' own, and those that watched ones speak of, before and after the change. */
+  /**
+   * Enqueues the names that the changes affect: the objects' own, and those that watches return for the states before
+   * and after.
+   */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
     for (const change of changes) {
@@ -98,12 +101,12 @@ export class PluginReconciler {
     const [stuck, ...more] = this.#controller.stuck;
     if (stuck !== undefined) {
       const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
-      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `it has not ended for ${stuck} within ${String(reconcileStepMs / 1_000)} s${others}` });
+      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `its step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}` });
     }
-    // What failed while this node led before is forgotten with that.
+    // Failures of an earlier term as leader do not count.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
-    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `it fails for ${failing[0]}: ${failing[1]}` });
+    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `its step for ${failing[0]} fails: ${failing[1]}` });
     return trouble;
   }
 
@@ -121,7 +124,7 @@ export class PluginReconciler {
       get signal() { return step.signal; },
     });
     if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
-    // Whatever has a `then`, which is read once only: even a promise's may be somebody's own, and answer anything.
+    // Any thenable; `then` is read only once, since a getter may return different values.
     return new Promise((resolve) => { resolve(answered); }).then(decodeOutcome);
   }
 
@@ -138,7 +141,7 @@ export class PluginReconciler {
     }
   }
 
-  /** The change is not lost: all names are looked at, once for however many such changes come meanwhile. */
+  /** The change is not lost: all names are reconciled, once for all such changes in the meantime. */
   #concernAll(): void {
     this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
       this.#all = undefined;
@@ -147,7 +150,7 @@ export class PluginReconciler {
   }
 
   #failed(error: unknown, name: string, attempts: number): void {
-    // Who meets another writer once has done nothing wrong, and his next try succeeds.
+    // A single conflict with another writer is normal, and the retry succeeds.
     if (attempts === 1 && isConflict(error)) {
       this.#log.debug('a reconciler lost a race with another writer and retries', { reconciler: this.#reconciler.name, name });
       return;

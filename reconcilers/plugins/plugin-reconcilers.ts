@@ -6,16 +6,19 @@ import { reconcileHealthToldMs } from '../reconcile-limits.ts';
 
 export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & { readonly changes: ChangeFeed };
 
-/** What is shown of a plugin, and when it was looked at last. */
+/** The reported health of a plugin, and the timer of its next check. */
 type Shown = { text: string; timer: Timer | undefined };
 
-/** Plugins' reconcilers, a controller each. What they do wrong stays theirs: it is told by the plugin's name, and shown. */
+/**
+ * Plugins' reconcilers, with one controller each. Their failures affect only themselves: they are logged with the
+ * plugin's name, and shown in its conditions.
+ */
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** Of plugins that are being unmounted: the end of it. */
+  /** The unmounting of plugins in progress. */
   readonly #ending = new Map<string, Promise<void>>();
-  /** Of the plugins in `#mounted`. */
+  /** The plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();
   readonly #listeners = new Set<(plugin: string) => void>();
   readonly #unsubscribe: () => void;
@@ -34,7 +37,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     const mounted = reconcilers.map((reconciler) => new PluginReconciler(plugin, reconciler, { ...this.#dependencies, onHealth: () => { this.#look(plugin); } }));
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // No two steps of one name, not of two versions of the plugin either.
+    // One name never has two concurrent steps, not even of two versions of the plugin.
     void ended.then(() => { for (const reconciler of mounted) reconciler.open(); });
   }
 
@@ -71,7 +74,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
   }
 
-  /** Health is looked at a moment later, and told when it has changed since: many names may fail at once. */
+  /** Checks health after a delay, and reports it if changed: many names may fail at once. */
   #look(plugin: string): void {
     const shown = this.#shown.get(plugin);
     if (shown === undefined || shown.timer !== undefined) return;

@@ -113,7 +113,7 @@ test('a role is judged by the roles it names', async (t) => {
   const object: ResourceObject = { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name: 'r', uid: 'r', version: 0, generation: 1, creationTimestamp: created, annotations, labels: { 'rbac.authorization.svc.run/aggregate-to-where': 'true' } }, rules: [] };
   const role = roleOf(object, 'svc.run');
   const lacking = completeness(role, (name) => name === 'there');
-  t.match(lacking, { status: 'False', reason: 'RolesMissing', message: /^depends on a role that does not exist: "no0".*"no7" and 2 more; is to be added to a role that does not exist: "where"$/u });
+  t.match(lacking, { status: 'False', reason: 'RolesMissing', message: /^depends on a role that does not exist: "no0".*"no7" and 2 more; is aggregated to a role that does not exist: "where"$/u });
   const whole = completeness(role, () => true);
   t.match(whole, { status: 'True', reason: 'RolesFound' });
   t.same(judgeCondition(whole), { type: 'nothing' }, 'who never lacked one says nothing');

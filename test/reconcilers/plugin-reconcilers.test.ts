@@ -145,7 +145,7 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   t.strictSame(stage.conditions, []);
   await stage.pass(1);
   t.strictSame(stage.conditions, ['ReconcilerStuck']);
-  t.match(stage.reconcilers.health('shop')[0]?.message, /^it has not ended for hangs within 60 s$/u);
+  t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
   await stage.pass(reconcileHealthToldMs);
   t.equal(stage.told.length, 1);
   await stage.widget('hangs', 'changed');
@@ -170,7 +170,7 @@ t.test('it is shown where in the plugin it fails', async (t) => {
   const stack = 'Error: boom\n    at now (node:fs:1:1)\n    at reconcile (file:///plugins/shop/lib/shop.mjs?v=1:7:3)';
   await stage.mount(() => raise(Object.assign(new Error('boom'), { stack })));
   await stage.pass(10_000, 10);
-  t.strictSame(stage.messages, ['it fails for a: Error: boom (at lib/shop.mjs:7)']);
+  t.strictSame(stage.messages, ['its step for a fails: Error: boom (at lib/shop.mjs:7)']);
   await stage.reconcilers.stop();
 });
 

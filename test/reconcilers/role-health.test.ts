@@ -23,11 +23,11 @@ test('what is missing is told after a while, what has come at once, and what was
   await stage.settle();
   t.equal(complete(stage), undefined, 'files of roles are applied in any order');
   await stage.pass(missingRoleGraceMs + 100);
-  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "one", "two"; is to be added to a role that does not exist: "sum"' });
+  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "one", "two"; is aggregated to a role that does not exist: "sum"' });
   const since = complete(stage)!.lastTransitionTime;
   await stage.given(role('one'));
   await stage.settle();
-  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "two"; is to be added to a role that does not exist: "sum"', lastTransitionTime: since });
+  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "two"; is aggregated to a role that does not exist: "sum"', lastTransitionTime: since });
   await stage.given(role('two'), role('sum'));
   await stage.settle();
   t.equal(complete(stage)!.status, 'True');
@@ -58,7 +58,7 @@ test('stopped before or after its write, the next leader tells it alike; two lea
     for (let leaders = 0; leaders < 2; leaders += 1) stage.lead(['role-health']);
     await stage.settle();
     await stage.pass(missingRoleGraceMs + 100);
-    t.match(complete(stage), { status: 'False', message: 'is to be added to a role that does not exist: "sum"' });
+    t.match(complete(stage), { status: 'False', message: 'is aggregated to a role that does not exist: "sum"' });
     await stage.given(role('sum'));
     await stage.settle();
     t.equal(complete(stage)!.status, 'True');
