@@ -3,7 +3,7 @@ import type { Post } from './post.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;
 
-/** What moderation says of a comment; visitors see those that are approved. */
+/** The moderation state of a comment; visitors see approved ones. */
 export const commentStates = ['pending', 'approved', 'spam'] as const;
 export type CommentState = (typeof commentStates)[number];
 
@@ -15,7 +15,7 @@ export function comment(domain: string): DefinedType<Comment> {
   return declared(domain);
 }
 
-/** A comment belongs to its post, and goes with it. */
+/** A comment is owned by its post, and deleted with it. */
 export function ownedBy({ apiVersion, kind, metadata: { name, uid } }: Post): OwnerReference {
   return { apiVersion, kind, name, uid };
 }
@@ -28,7 +28,7 @@ export function stateOf({ spec }: Comment): CommentState {
   return spec.state ?? 'pending';
 }
 
-/** Its answer's type is read off the schema. */
+/** The type of its result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...commentName(domain),
@@ -39,7 +39,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether it belongs to anything: those that do not are looked for by their post's reconciler.
+      // Whether it has an owner: the reconciler of posts finds those without one.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [
@@ -60,9 +60,9 @@ const schema = {
       additionalProperties: false,
       properties: {
         post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post.' },
-        author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user who wrote it.' },
+        author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user name of its author.' },
         text: { type: 'string', minLength: 1, maxLength: 10_000 },
-        state: { enum: ['pending', 'approved', 'spam'], description: 'Visitors see those that are approved. Pending when absent.' },
+        state: { enum: ['pending', 'approved', 'spam'], description: 'Visitors see approved ones only. Pending when absent.' },
       },
     },
   },

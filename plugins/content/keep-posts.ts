@@ -4,12 +4,12 @@ import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 import { escaped } from './query.ts';
 
-/** Comments that one step looks at; their changes bring the next step. */
+/** Comments processed in one step; their changes trigger the next one. */
 const commentsPerStepMax = 100;
 
 /**
- * Keeps what a post shows of itself, and its comments. One step a call: what is written is a change, and brings the next one.
- * A post is held by a finalizer until its comments are gone.
+ * Maintains a post's status and its comments, one step in each call: each write is a change that triggers the next
+ * step. A finalizer keeps a post until its comments are deleted.
  */
 export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };
@@ -49,7 +49,7 @@ function shownOf({ metadata: { name }, spec: { slug, content = '' } }: Post): Pi
   return { permalink: permalinkOf(name, slug), excerpt: excerptOf(content), readingMinutes: readingMinutesOf(content) };
 }
 
-/** Its comments go first; once none is left the post may. */
+/** Deletes its comments first, then releases the post. */
 async function release(object: Post, { posts, comments, finalizer }: Types, { pluginClient, signal }: Surroundings): Promise<void> {
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) return;

@@ -9,7 +9,10 @@ type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType
 const sizeDefault = 50;
 const sizeMax = 500;
 
-/** For whoever looks after the site: which comments wait, and what becomes of them. Whom a role lets in here needs no right on comments. */
+/**
+ * Moderation for a site's editors: lists waiting comments and changes their state. Callers need the right on these
+ * routes, but none on comments.
+ */
 export function moderation(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
   const judged = (word: string, state: CommentState): RouteDeclaration =>

@@ -5,7 +5,7 @@ import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 const visitor = 'system:anonymous';
 
-/** One's own comments, in whatever state: to be read and taken back. Somebody else's is not there. */
+/** One's own comments, in any state: read and delete them. Comments of others return 404. */
 export function ownComments(domain: string): ControllerDeclaration {
   const comments = comment(domain);
   return {

@@ -6,9 +6,9 @@ import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 /**
- * One's own posts (decision 6.9): read and written as the plugin itself, so that who may call it needs no right on all posts.
- * Somebody else's post is not there. Whether a post is published is decided by `publish` and `unpublish` alone, so that a role
- * can grant the one without the other.
+ * One's own posts (decision 6.9), read and written with the plugin's rights, so callers need no right on all posts.
+ * Posts of others return 404. Only `publish` and `unpublish` change whether a post is published, so that a role can
+ * grant one without the other.
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -38,9 +38,9 @@ const visitor = 'system:anonymous';
 
 async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call: OwnCall): Promise<RouteResponse> {
   const { query } = call.request;
-  // All visitors have one name: what one of them made would be everybody's.
+  // All visitors share one name, so a visitor's post would belong to everybody.
   if (call.owner === visitor) throw new ClientError('a visitor has no posts', { reason: 'Forbidden', status: 403 });
-  // What would change how a request is meant must not be passed over.
+  // A parameter that changes the meaning of a request must not be ignored.
   const odd = ['limit', 'continue'].find((parameter) => query[parameter] !== undefined);
   if (odd !== undefined) throw badRequest(`${odd} is not served here`);
   if (asksToWatch(query['watch'])) throw watchNotServed();
@@ -77,7 +77,7 @@ async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
   const { request: { body, params, pluginClient }, type, owner } = call;
   const object = membersOf(body);
   const { metadata } = object;
-  // The client writes the object that its body names.
+  // The client writes the object named in its body.
   if (!isMembers(metadata) || metadata['name'] !== params['name']) throw badRequest('the body\'s metadata.name must be the name in the path');
   return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec: { publish, publishTime } }, preconditions) =>
     pluginClient.update<Post>(type, { ...object, ...ownMetadata(object, { finalizers, ownerReferences }), spec: ownSpec(object['spec'], { owner, publish, publishTime }) }, preconditions));
@@ -112,12 +112,12 @@ async function setPublished(call: OwnCall, published: (spec: Post['spec']) => Pu
     pluginClient.patch<Post>(type, name, { metadata: { version, resourceVersion }, spec: published(spec) }, preconditions));
 }
 
-/** Each further attempt follows somebody else's write; a post that changes this often is written by a program gone wild. */
+/** Each attempt follows another writer's change; so many in a row only come from a faulty program. */
 const attemptsMax = 8;
 
 /**
- * Writes exactly the version that was found to be the caller's: a post that changes hands in between is not written. What
- * changed meanwhile is looked at anew; a conflict on what has not changed is with what the caller asked of its version.
+ * Writes exactly the version that was checked to be the caller's, so a post that changes its owner meanwhile is not
+ * written. After a change it checks again; a conflict with an unchanged post comes from the caller's own preconditions.
  */
 async function writeOwn(call: OwnCall, write: (found: Post, preconditions: ClientPreconditions) => Promise<Post>): Promise<RouteResponse> {
   let judged: string | undefined;
@@ -158,7 +158,9 @@ async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCa
 
 type Kept = { readonly owner?: string; readonly publish?: boolean | undefined; readonly publishTime?: string | undefined };
 
-/** What a person says of their post, less what is not theirs to say. What is no object the schema refuses. */
+/**
+ * The author's spec without the members that authors must not set. The schema refuses a value that is not an object.
+ */
 function ownSpec(spec: unknown, kept: Kept): unknown {
   if (!isMembers(spec)) return spec;
   const { owner: _owner, publish: _publish, publishTime: _publishTime, ...said } = spec;
@@ -166,8 +168,8 @@ function ownSpec(spec: unknown, kept: Kept): unknown {
 }
 
 /**
- * Written as the plugin, a post must not hold anything that its author has no right on: a finalizer keeps it from those who
- * moderate, and an owner reference keeps its owner from going.
+ * Written with the plugin's rights, a post must not have members that its author has no right to set: finalizers block
+ * moderators, and owner references block the owner's deletion.
  */
 function ownMetadata({ metadata }: Readonly<Record<string, unknown>>, kept: Readonly<Record<string, unknown>>): { readonly metadata?: unknown } {
   if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };

@@ -2,7 +2,7 @@ import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../.
 
 export type Post = ObjectOf<ReturnType<typeof declared>>;
 
-/** The longest text of one post: with what surrounds it it stays under the bound of one object. */
+/** The longest text of one post: with the rest of the object it stays below the limit of objects. */
 const contentLengthMax = 524_288;
 
 export function postName(domain: string): TypeName {
@@ -13,7 +13,7 @@ export function post(domain: string): DefinedType<Post> {
   return declared(domain);
 }
 
-/** Its answer's type is read off the schema. */
+/** The type of its result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...postName(domain),
@@ -28,7 +28,7 @@ function declared(domain: string) {
       { name: 'spec.publish', type: 'boolean' },
       { name: 'spec.publishTime', type: 'timestamp' },
     ],
-    // The status is the reconciler's: whoever writes a post leaves it as it is.
+    // Only the reconciler writes the status: authors' writes do not change it.
     statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },

@@ -11,8 +11,8 @@ const sizeMax = 100;
 const visitor = 'system:anonymous';
 
 /**
- * What readers see and say of published posts: approved comments, and their own ones, which wait until somebody approves
- * them. Both are done as the plugin itself: no reader needs a right on comments.
+ * For readers of published posts: approved comments, and their own comments, which wait for approval. Uses the plugin's
+ * rights, so readers need none on comments.
  */
 export function publicComments(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
@@ -39,7 +39,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
 
 async function submit(types: Types, request: RouteRequest): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
-  // All visitors have one name: nobody could tell whose comment it is, nor its author take it back.
+  // All visitors share one name: a comment would have no identifiable author, and its author could not delete it.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   const text: unknown = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
@@ -50,7 +50,7 @@ async function submit(types: Types, request: RouteRequest): Promise<RouteRespons
   return { status: 201, body: { ...shownOf(made), state: 'pending' } };
 }
 
-/** What is not published is not there, for whoever asks. */
+/** An unpublished post returns 404 to every caller. */
 async function published({ posts }: Types, { params, pluginClient }: RouteRequest): Promise<Post> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get(posts, name);

@@ -4,8 +4,8 @@ import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * What visitors see: published posts only, read as the plugin itself, so that no visitor needs a right on posts. Who may call
- * it is decided like for every API: by role templates.
+ * For visitors: published posts only, read with the plugin's rights, so that visitors need none on posts. Roles decide
+ * who may call it, as for every API.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -42,7 +42,7 @@ async function readPublished(type: TypeName, { params, pluginClient }: RouteRequ
   return { body: { ...summaryOf(found), content: found.spec.content ?? '' } };
 }
 
-/** How often each tag is used on published posts, most used first. */
+/** The number of published posts of each tag, most frequent first. */
 async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest): Promise<RouteResponse> {
   const counts = new Map<string, number>();
   for await (const found of publishedPosts(type, pluginClient, signal)) {

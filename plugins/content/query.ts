@@ -1,10 +1,10 @@
-/** A whole number of a query parameter that may be given once; undefined for anything else. */
+/** An integer query parameter, given at most once; undefined for anything else. */
 export function wholeNumber(value: string | readonly string[] | undefined, absent: number, least: 0 | 1): number | undefined {
   if (value === undefined) return absent;
   return typeof value === 'string' && /^[0-9]{1,9}$/u.test(value) && Number(value) >= least ? Number(value) : undefined;
 }
 
-/** Any text as a selector's operand. */
+/** Escapes text as a selector's operand. */
 export function escaped(text: string): string {
   return text.replaceAll(/[\\,=() \t\r\n]/gu, String.raw`\$&`);
 }
@@ -14,7 +14,7 @@ export function listOf(given: string | readonly string[] | undefined): readonly 
   return typeof given === 'string' ? [given] : given;
 }
 
-/** Whether a list is asked to go on as a watch, as the generated APIs read the parameter. */
+/** Whether a list request asks for a watch, by the rules of the generated APIs. */
 export function asksToWatch(given: string | readonly string[] | undefined): boolean {
   const [first] = listOf(given);
   return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';

@@ -1,10 +1,10 @@
 import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/plugin.ts';
 import { badRequest } from './refusals.ts';
 
-/** Parameters of the generated APIs that are not served here; ignored, each would answer something else than was asked for. */
+/** Parameters of the generated APIs that are not supported here; ignoring them would return a wrong result. */
 const unserved = new Map([['dryrun', 'dryRun'], ['at', 'at']]);
 
-/** The same routes, which refuse these parameters, however they are spelled (400): a dry run must not write. */
+/** The same routes, refusing these parameters in any spelling (400): a dry run must not write. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,

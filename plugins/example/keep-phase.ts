@@ -1,7 +1,7 @@
 import { defineReconciler } from '../../src/plugin/api/plugin.ts';
 import { widget } from './widget.ts';
 
-/** A widget that wants to be on or off becomes so; of one that wants neither the phase is anybody's. */
+/** Switches a widget on or off as desired; a widget without a desired state keeps its phase. */
 export const phases = defineReconciler({
   type: widget,
   reconcile: async ({ object, pluginClient }) => {

@@ -43,5 +43,5 @@ export const widget = defineType({
   ],
 });
 
-/** Read off the schema. */
+/** Derived from the schema. */
 export type Widget = ObjectOf<typeof widget>;
