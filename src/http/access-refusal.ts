@@ -16,7 +16,7 @@ export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
-/** A probe that shows credentials is answered while none can be checked, too: what it asks is whether that is so. */
+/** A probe with credentials is answered even while they cannot be checked, since it asks for that very state. */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;
   return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
@@ -24,7 +24,7 @@ export function subjectOf(authenticated: Authenticated, { verb, path }: WellForm
 
 /** The answer to credentials that were refused. */
 export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
-  if (refused.ok) throw new Error('invariant broken: who is authenticated was refused');
+  if (refused.ok) throw new Error('invariant violated: an authenticated request was refused');
   if (refused.reason === 'unauthorized') return unauthorized(refused.detail, req.headers.authorization === undefined ? logInChallenge : basicChallenge);
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
@@ -35,7 +35,7 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
 
 /** The refusal of a request that its subject may not make; undefined when it may. */
 export function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: WellFormedRequest): Answer | undefined {
-  // To act as somebody else is not possible here; not to say so would be to act as the wrong one.
+  // Ignoring an impersonation header would act as the wrong user.
   if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);
   if (access.allowed) return undefined;

@@ -1,16 +1,16 @@
 import type { Place } from '../read/snapshot-places.ts';
 import type { Problem } from './problem.ts';
 
-/** What a request is answered with. Nothing is written before the whole of it is known, but for streams. */
+/** The response to a request. Except for streams, it is complete before anything is written. */
 export type Answer =
   | { readonly kind: 'bytes'; readonly status: number; readonly bytes: Uint8Array; readonly headers: readonly string[]; readonly contentType?: string }
-  /** Status and head are sent before the first chunk; a failure afterwards can only cut the connection. */
+  /** Status and headers are sent before the first chunk; a later failure can only close the connection. */
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array>; readonly holdMsMax?: number; readonly place?: Place }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
-  /** A plugin's: its headers replace the platform's where they have the same name. */
+  /** A plugin's response: its headers override the platform's. */
   | { readonly kind: 'custom'; readonly status: number; readonly bytes: Uint8Array | undefined; readonly headers: ReadonlyMap<string, string> }
   | { readonly kind: 'problem'; readonly problem: Problem }
-  /** Somebody else has the connection now, or nobody is left to answer. */
+  /** The connection was taken over, or the client has disconnected. */
   | { readonly kind: 'taken' };
 
 export const taken: Answer = { kind: 'taken' };

@@ -22,7 +22,7 @@ import type { RequestMemory, Serving } from './body/request-memory.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/sender.ts';
 
-/** The cookie counts only where there is no `Authorization`. */
+/** The cookie is used only without an `Authorization` header. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;
 
 export type AppDependencies = DispatcherDependencies & {
@@ -33,14 +33,14 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
-  /** An id for a request that brought none of its own. */
+  /** An id for a request without a valid one of its own. */
   readonly drawRequestId: () => string;
 };
 
-/** A request and the user that it turns out to be of. */
+/** A request and, once known, its subject. */
 type Served = Recipient & Serving & { subject: Subject | undefined };
 
-/** The order of all requests, top to bottom in `#answer`; decision 2 gives it. */
+/** Handles all requests, in the order of `#answer`, which decision 2 defines. */
 export class App {
   readonly #dependencies: AppDependencies;
   readonly #dispatcher: Dispatcher;
@@ -64,7 +64,7 @@ export class App {
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
-  /** Whether a WebSocket is served at the request's path. */
+  /** Whether the request's path serves a WebSocket. */
   hasSocketAt(req: IncomingMessage): boolean {
     const { method, url } = lineOf(req);
     return this.#dispatcher.hasSocketAt(method, url);
@@ -110,7 +110,10 @@ export class App {
     this.#dependencies.refusals.logInFailed({ ...from, reason: refused.detail, username: basicPair(authorization)?.username });
   }
 
-  /** What is being loaded is told before rights are asked: a rule may name the plugin, whose path this is not for the moment. */
+  /**
+   * A reload is reported before the authorization: a rule may name the plugin, which does not own this path at the
+   * moment.
+   */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
     const plugin = generated.returningAt(info.segments);
@@ -120,7 +123,7 @@ export class App {
     return refuseAccess(req, subject, authorize, info);
   }
 
-  /** The caller's id when it is sane, so that one id follows a request through several services. */
+  /** The caller's id, if valid, so that one id follows a request through several services. */
   #identify(req: IncomingMessage): string {
     const given = req.headers['x-request-id'];
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
@@ -128,7 +131,7 @@ export class App {
 
   #authenticate({ req, res }: Recipient, info: WellFormedRequest, { address }: Sender): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
-    // Whoever logs in may hold the cookie of a session that has ended, and brings what is better.
+    // A log-in ignores the cookie, which may be that of an ended session.
     const counted = isLogIn(info) ? undefined : cookie;
     return this.#dependencies.authenticate({ authorization, cookie: counted, address, gone: () => goneSignal(res) });
   }

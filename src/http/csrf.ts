@@ -9,9 +9,9 @@ import { problem } from './problem.ts';
 export type Asked = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
 
 /**
- * A browser sends credentials along with what other sites make it send: it says so, and is not obeyed. Writes and watches
- * come from this server's own pages or from no page, whatever they are authenticated by (a log-in, too, is a write); a
- * write by cookie must prove it, as not every browser tells.
+ * CSRF protection. A browser sends credentials with requests that other sites cause, and its headers identify these.
+ * Writes and watches must come from this server's own pages or from no page, whatever the authentication (a log-in is a
+ * write, too); a write with a cookie also needs a token, since not every browser sends these headers.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: Asked): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';
@@ -24,13 +24,13 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
   return refusal(problem('forbidden', 'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response'));
 }
 
-/** What browsers say that do not say `Sec-Fetch-Site`; `null` is a page without an origin, and so no page of ours. */
+/** For browsers without `Sec-Fetch-Site`; `null` is a page without an origin, which is never this server's. */
 function isOfAnotherHost(req: IncomingMessage): boolean {
   const origin = headerOf(req, 'origin');
   if (origin === undefined) return false;
   if (!URL.canParse(origin)) return true;
   const { protocol, host } = new URL(origin);
-  // The scheme is left out: a proxy may have ended TLS. A default port that is spelled out is none.
+  // Ignores the scheme, since a proxy may have terminated TLS, and an explicit default port.
   const own = `${protocol}//${req.headers.host ?? ''}`;
   return (protocol !== 'http:' && protocol !== 'https:') || !URL.canParse(own) || new URL(own).host !== host;
 }

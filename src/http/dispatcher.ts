@@ -13,7 +13,7 @@ import type { RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
 
-/** The connection of a request that asked to leave HTTP. */
+/** The connection of a request that upgrades. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
 
 export type DispatcherDependencies = Edge & {
@@ -31,7 +31,7 @@ export class Dispatcher {
     this.#dependencies = dependencies;
   }
 
-  /** A plugin's own routes and sockets, and the platform's, are read whatever a request asks for (decision 6.2). */
+  /** A path with a custom or fixed route is never a watch, whatever the request asks for (decision 6.2). */
   infoOf(method: string, url: string, asks: boolean): RequestInfo {
     const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
     if (info.kind !== 'resource' || info.verb !== 'watch') return info;
@@ -48,11 +48,11 @@ export class Dispatcher {
     return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
   }
 
-  /** Nothing is there, and a plugin could have something there: a group, a version, a type or a path of its own. */
+  /** The path does not exist, but a plugin could add it: a group, a version, a type or a custom path. */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
-    // The platform's routes for groups and versions are there for whatever they name.
+    // The platform's routes for groups and versions match any name.
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 
@@ -61,7 +61,7 @@ export class Dispatcher {
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
-  /** Generated APIs come first, so that no plugin's route can stand in for one; then the platform's, then plugins'. */
+  /** Generated APIs first, so that no plugin's route can replace one; then the platform's routes, then plugins'. */
   #route(exchange: Exchange): Answer | Promise<Answer> {
     const { method, info } = exchange;
     const generated = this.#dependencies.generated.answer(exchange);
@@ -80,14 +80,17 @@ export class Dispatcher {
     return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
   }
 
-  /** Undefined for what is no upgrade, or none to a plugin's socket: that is then served as if it had not asked. */
+  /** Undefined if the request does not upgrade to a plugin's socket: it is then served like any other. */
   #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     const { pluginRoutes } = this.#dependencies;
     const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
     return upgrade === undefined || found?.kind !== 'found' ? undefined : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
   }
 
-  /** Undefined for what is no watch of a registered type: a watch of no type finds nothing, as any other request. */
+  /**
+   * Undefined if the request is not a watch of a registered type: a watch of an unknown type gets 404 like any other
+   * request.
+   */
   #watch({ req, res, requestId, info, query, subject, sender }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
     const registration = this.#dependencies.generated.registrationAt(info);

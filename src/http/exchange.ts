@@ -5,15 +5,15 @@ import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
 
-/** Who sent a request, as far as the connection and trusted proxies say. */
+/** The client of a request, according to the connection and trusted proxies. */
 export type Sender = {
-  /** The client's IP address in its one spelling; empty where the connection was gone before it was read. */
+  /** The client's IP address in canonical form; empty if the connection was closed before it was read. */
   readonly address: string;
-  /** The client's own connection is over TLS, here or at a trusted proxy. */
+  /** The client's own connection uses TLS, here or at a trusted proxy. */
   readonly isSecure: boolean;
 };
 
-/** A request past authentication and authorization, with what was learnt of it. */
+/** An authenticated and authorized request, with its decoded parts. */
 export type Exchange = {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -29,7 +29,7 @@ export type Exchange = {
   readonly serving: Serving;
 };
 
-/** Aborts when the client goes before its answer has ended. Made on demand: most requests never need it. */
+/** Aborts when the client disconnects before the response has ended. Created on demand: most requests never need it. */
 export function goneSignal(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();
@@ -37,12 +37,12 @@ export function goneSignal(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Where an attempt to log in comes from, and whether its client still waits. */
+/** The origin of a log-in, and whether its client still waits. */
 export function fromOf({ sender, res }: Exchange): From {
   return { address: sender.address, gone: () => goneSignal(res) };
 }
 
-/** A header that may be sent only once, as text; repeated ones are joined as HTTP allows. */
+/** A header as text; repeated ones are joined as HTTP allows. */
 export function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');

@@ -8,20 +8,20 @@ import { RouteTable } from './route-table.ts';
 
 export type FixedRoute = (params: Readonly<Record<string, string>>, exchange: Exchange) => Answer | Promise<Answer>;
 
-/** A path of the platform's beside the generated APIs; `{name}` stands for one segment. */
+/** A path of the platform outside of the generated APIs; `{name}` stands for one segment. */
 export type PlatformRoute = { readonly method: string; readonly path: string; readonly route: FixedRoute };
 
 export type FixedRouteOptions = {
   readonly registry: TypeRegistry;
-  /** Why this node is not ready, a line a reason; empty when it is. */
+  /** The reasons why this node is not ready, one line each; empty when it is. */
   readonly readiness: () => readonly string[];
-  /** The platform's own, a semantic version. */
+  /** The platform's version, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly more: readonly PlatformRoute[];
 };
 
-/** Health, version, metrics and discovery: what the platform serves whatever is registered. */
+/** Health, version, metrics and discovery, independent of registered types. */
 export function fixedRoutes({ registry, readiness, version, metrics, more }: FixedRouteOptions): RouteTable<FixedRoute> {
   const routes = new RouteTable<FixedRoute>();
   const get = (pattern: string, route: FixedRoute): void => { routes.add('GET', pattern, route); };
@@ -51,7 +51,7 @@ function found(document: DiscoveryDocument | undefined): Answer {
   return document === undefined ? refusal(problem('not-found', 'the server could not find the requested resource')) : jsonAnswer(document);
 }
 
-/** The members Kubernetes' clients read, then this platform's own. */
+/** The members of Kubernetes, then the platform's own. */
 function versionDocument(version: string): DiscoveryDocument {
   const [major = '0', minor = '0'] = version.split('.');
   return {

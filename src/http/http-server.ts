@@ -28,7 +28,7 @@ import { responseOn } from './connection/socket-response.ts';
 import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-offers.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
 
-/** All that HTTP needs of the rest. */
+/** The dependencies of the HTTP server. */
 export type HttpDependencies = Edge & {
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
@@ -41,26 +41,26 @@ export type HttpDependencies = Edge & {
   readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
-  /** Why this node is not ready, a line a reason; empty when it is. */
+  /** The reasons why this node is not ready, one line each; empty when it is. */
   readonly readiness: () => readonly string[];
-  /** The platform's own, a semantic version. */
+  /** The platform's version, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
-  /** Host names served, with or without a port; every one where there is none. */
+  /** Served host names, with or without a port; empty: all. */
   readonly allowedHosts?: readonly string[];
-  /** Accounts, permissions, reviews, log-in: served like any other path, authorized before. */
+  /** Account, permission, review and log-in routes: authorized like any other path. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
-/** How often a closing server looks for connections that have become idle. */
+/** How often a closing server checks for idle connections. */
 const drainPollMs = 20;
 
 export type HttpServer = {
   readonly server: Server;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
-  /** Every route there is now: the generated, the platform's own and plugins', announced ones included. */
+  /** All current routes: generated, the platform's and plugins', announced ones included. */
   routes(): readonly Route[];
-  /** Stops accepting, lets what is in flight end, and cuts what has not ended after `graceMs`. */
+  /** Stops accepting connections, completes requests in flight, and closes the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
@@ -89,7 +89,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
       else resumeBehind({ server, connections, socket, head, guard });
     });
   };
-  // Unheard, a CONNECT would be cut off without an answer.
+  // Without a listener, Node closes a CONNECT without a response.
   server.on('upgrade', leave).on('connect', leave);
   server.on('connection', (socket: Socket) => { connections.add(socket); });
   const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
@@ -119,17 +119,18 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
     connectionsCheckingInterval: connectionsCheckMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // What node answers by itself has no body; `App` says the same in a problem's words.
+    // Node's own response would have no body; `App` returns a problem instead.
     requireHostHeader: false,
     IncomingMessage: requests,
   }, callback);
-  // Bounded in bytes. A bound in number drops the rest in silence, an If-Match among them.
+  // The headers are limited in bytes. With a limit on their number Node silently drops the others, which could include
+  // If-Match.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', callback);
   return server;
 }
 
-/** Unique across restarts by a drawn prefix, and cheap: one a request. */
+/** Unique across restarts by a random prefix, and cheap. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('hex');
   let drawn = 0;
@@ -141,7 +142,7 @@ function requestIds(): () => string {
 
 type Guard = (socket: Socket, task: () => void) => void;
 
-/** What is thrown on behalf of one connection costs that connection, and not the process. */
+/** An exception on behalf of one connection ends that connection, not the process. */
 function guardWith({ log }: Edge): Guard {
   return (socket, task) => {
     try {
@@ -157,7 +158,7 @@ function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
   socket.destroy();
 }
 
-/** The server's requests: whether one leaves HTTP is decided while it is parsed. */
+/** The class of the server's requests: decides during parsing whether one upgrades. */
 function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessage {
   return requestClass((req) => {
     let leaves = false;
@@ -170,14 +171,14 @@ function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessag
 
 type Leaving = { readonly app: App; readonly connections: Connections; readonly guard: Guard };
 
-/** A request that leaves HTTP goes through the same order as any other, on a response of its own. */
+/** A request that upgrades is handled like any other, with its own response. */
 function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upgraded): void {
   socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
   const response = responseOn(socket, req, clock);
   if (response === undefined) return;
   const { res, release } = response;
   app.serve(req, res, { socket, head, release }).then(() => {
-    // A failure after the release: its answer has no connection.
+    // A failure after the release: the response has no connection.
     if (res.headersSent && res.socket === null) socket.destroy();
   }).catch((error: unknown) => { cutOff(socket, error, log); });
 }

@@ -2,12 +2,12 @@ import type { Counter, Gauge, Registry } from 'prom-client';
 
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
-/** What is measured anywhere but here, read when somebody asks. */
+/** Values measured elsewhere, read for each scrape. */
 export type MetricSources = {
-  /** Position of the last folded event. */
+  /** The position of the last folded event. */
   readonly position: () => bigint;
   readonly watchers: () => number;
-  /** What watches and plugins' streams hold for peers that have not read it. */
+  /** Bytes that watches and plugins' streams hold for slow readers. */
   readonly streamBufferBytes: () => number;
   /** Open server-sent event streams and WebSockets of plugins. */
   readonly pluginStreams: () => readonly StreamCount[];
@@ -15,19 +15,22 @@ export type MetricSources = {
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;
-  /** Whether this node does what only one of several does. */
+  /** Whether this node is the leader. */
   readonly isLeader: () => boolean;
-  /** How often the log was followed anew after a subscription was lost. */
+  /** How often a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;
-  /** Of the disk that DATA_DIR is on: bytes free at the last look, and those that clients' writes leave free. */
+  /** The disk of DATA_DIR: free bytes at the last reading, and the reserve. */
   readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
-  /** Where somebody watches the event loop. */
+  /** Undefined if the event loop is not watched. */
   readonly eventLoop?: EventLoopSource | undefined;
-  /** What reconciles: keys that wait, and steps that ended by what they came to. */
+  /** The controllers, with waiting keys and ended steps by outcome. */
   readonly controllers: () => readonly { readonly name: string; readonly depth: number; readonly counts: Readonly<Record<string, number>> }[];
 };
 
-/** How often each plugin held the event loop ('' is the platform itself), and how late timers were lately, in seconds by quantile. */
+/**
+ * The number of blocks of the event loop by plugin ('' for the platform), and recent delays of timers, in seconds by
+ * quantile.
+ */
 export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };
 
 /** The library's constructors, which are loaded late, and the registry of the metrics. */

@@ -6,11 +6,11 @@ export type { EventLoopSource } from './metric-definitions.ts';
 
 /**
  * The node's metrics in Prometheus' text format. A request costs one increment of an array; the library is loaded, and
- * everything else looked up, when they are asked for the first time.
+ * other values are read, at the first scrape.
  */
 export class Metrics {
   readonly #sources: MetricSources;
-  /** Answers by status. */
+  /** Responses by status. */
   readonly #answered: number[] = Array.from({ length: 600 }, () => 0);
   #registry: Promise<Registry> | undefined;
 

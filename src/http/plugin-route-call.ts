@@ -15,7 +15,7 @@ import { eventStreamHead } from './send.ts';
 import { thrownText } from './thrown.ts';
 
 export type RouteCallDependencies = CallPorts & {
-  /** Whether what was authorized would be so now, and its credential counts. */
+  /** Whether the authorized request would still be allowed, with a valid credential. */
   readonly allows: Allows;
 };
 
@@ -44,7 +44,7 @@ export class PluginRouteCalls {
     if (!mount.serving) return refusal(notStarted(mount));
     const asked = await askedOf(exchange, endpoint);
     if (!asked.ok) return asked.answer;
-    // The body took its time.
+    // The plugin may have stopped while the body arrived.
     if (mount.isOver) return refusal(hasStopped(mount));
     const calling = new AbortController();
     const outcome = await this.#settled(exchange, route, { params, body: asked.body, signal: calling.signal });
@@ -76,7 +76,7 @@ export class PluginRouteCalls {
     return refusal(problem('internal-error', `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`));
   }
 
-  /** From here on there is no time limit: it ends with its events, its caller, its plugin or its rights. */
+  /** Streams have no time limit: they end with their events, caller, plugin or rights. */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
     const { mount } = route;
@@ -100,12 +100,14 @@ export class PluginRouteCalls {
     return refused === undefined ? taken : refusal(refused);
   }
 
-  /** The handler took its time: a right that was lost meanwhile would be missed until streams are looked at again. */
+  /** A right may have been lost while the handler ran: streams opened now would miss that change. */
   #lost({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info) ? undefined : knownOrNot(problem('forbidden', 'no longer allowed'), subject);
   }
 
-  /** The handler's end, its time limit or its caller's leaving, whichever comes first; a later rejection harms nobody. */
+  /**
+   * The handler's result, its time limit or its caller's disconnect, whichever is first; a later rejection is ignored.
+   */
   async #settled(exchange: Exchange, { mount: { plugin }, endpoint: { handler } }: PluginRoute, call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal }): Promise<Settled> {
     const gone = goneSignal(exchange.res);
     return new Promise((resolve) => {
@@ -116,7 +118,7 @@ export class PluginRouteCalls {
       const timer = this.#dependencies.clock.after(pluginRouteMs, () => { settle({ kind: 'late' }); });
       gone.addEventListener('abort', () => { settle({ kind: 'gone' }); }, { once: true });
       const request = routeRequest(exchange, { ...call, plugin }, this.#dependencies);
-      // Called within a promise, so that a handler that throws at once is one that rejects.
+      // Called within a promise, so that an exception becomes a rejection.
       Promise.resolve(request).then(handler).then((result) => { settle({ kind: 'answered', result }); }, (error: unknown) => { settle({ kind: 'failed', error }); });
     });
   }
@@ -126,12 +128,12 @@ export function notStarted({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 });
 }
 
-/** Which call it was, for the log. */
+/** Identifies the call in the log. */
 function told({ requestId, info: { path } }: Exchange, { mount: { plugin }, endpoint }: PluginRoute): Readonly<Record<string, unknown>> {
   return { plugin, requestId, path, route: `${endpoint.method} ${endpoint.path}` };
 }
 
-/** What a visitor may not do through a client they might do once they have logged in. */
+/** A visitor might have the right after a log-in, so a client's 403 becomes a 401. */
 function knownOrNot(refused: Problem, { kind }: Subject): Problem {
   return refused.reason === 'forbidden' && kind === 'visitor' ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] }) : refused;
 }

@@ -2,7 +2,7 @@ import { dottedPath } from '../command/refuse.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 import { problems, type Problem } from './problem.ts';
 
-/** What a refusal's body says beside the refusal itself. */
+/** The context of a refusal's body. */
 export type ProblemContext = {
   readonly domain: string;
   /** As sent, without the query. */
@@ -11,15 +11,15 @@ export type ProblemContext = {
   readonly requestId: string;
   /** RFC 3339. */
   readonly time: string;
-  /** The resource the path names, when it names one. */
+  /** The resource in the path, if any. */
   readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;
 };
 
 export type ProblemAnswer = { readonly status: number; readonly headers: readonly string[]; readonly bytes: Buffer };
 
 /**
- * The two forms of decision 8. One body cannot serve both readers: RFC 9457 says `status` is a number, Kubernetes' clients
- * decode it as a string and fall back to a message of their own when they cannot.
+ * The two forms of decision 8. One body cannot serve both: in RFC 9457 `status` is a number, while Kubernetes' clients
+ * decode it as a string, and use a generic message if that fails.
  */
 export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
   const { status, word, title } = problems[refusal.reason];
@@ -52,17 +52,17 @@ function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   return accept?.split(',').some(namesProblemJson) === true;
 }
 
-/** A wildcard does not name it: clients that never heard of problem details send one. */
+/** A wildcard does not count: clients without support for problem details send one. */
 function namesProblemJson(range: string): boolean {
   const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   return type === 'application/problem+json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/u.test(parameter));
 }
 
-/** Kubernetes names the resource here, except for an invalid object, where it names the kind. */
+/** Kubernetes puts the resource here, or the kind for an invalid object. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
   const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
   const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];
-  // Members that are undefined are not written.
+  // Undefined members are not written.
   return {
     name: about.name ?? resource?.name,
     group: resource?.group,
@@ -72,7 +72,7 @@ function details(refusal: Problem, { resource }: ProblemContext): object {
   };
 }
 
-/** At least one: 0 would mean to try again at once. */
+/** At least one: 0 would mean an immediate retry. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }

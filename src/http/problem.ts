@@ -1,14 +1,14 @@
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 
-/** Refusals that only the edge knows, beside those of the core. */
+/** Refusals of the HTTP layer, in addition to those of commands. */
 type EdgeReason =
   | 'unauthorized' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
   | 'expired' | 'expectation-failed' | 'request-timeout' | 'internal-error' | 'timeout';
 
 export type ProblemReason = RejectionReason | EdgeReason;
 
-/** Every refusal's status, the fixed word clients match on, and its title (decision 8). The one place that knows statuses. */
+/** The status, fixed reason and title of every refusal (decision 8). Only this table maps statuses. */
 export const problems = {
   'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
   unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are needed' },
@@ -33,14 +33,14 @@ export const problems = {
   'insufficient-storage': { status: 507, word: 'InsufficientStorage', title: 'The disk is nearly full' },
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
-/** One refusal, before it is known in which form its client reads it. */
+/** A refusal, before its format is chosen. */
 export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
   readonly violations?: readonly Violation[];
-  /** Kubernetes' machine-readable causes beyond the violations. */
+  /** Kubernetes' machine-readable causes besides the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
-  /** What it is about where the path does not say so: the kind of an invalid object, the name a body gave. */
+  /** Details that the path does not contain: the kind of an invalid object, the name in a body. */
   readonly about?: { readonly kind?: string; readonly name?: string };
   readonly retryAfterSeconds?: number;
   /** Further header names and values, in pairs. */
@@ -51,20 +51,20 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
   return { reason, detail, ...more };
 }
 
-/** A refusal of the core, as the edge tells it. */
+/** A command's rejection as a problem. */
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
   return { ...rejection, about };
 }
 
-/** Methods as `Allow` lists them. */
+/** Methods in the format of `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  // The answer to a HEAD has the headers of the answer to a GET, its length among them (RFC 9110, 9.3.2).
+  // The response to a HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
   const asked = method === 'HEAD' ? 'GET' : method;
   return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `; allowed: ${list}`}`, { headers: ['Allow', list] });
 }
 
-/** What `WWW-Authenticate` asks a client for. A browser answers the first with a dialogue of its own. */
+/** `WWW-Authenticate` values. Browsers show a dialog for the first one. */
 export const basicChallenge = 'Basic realm="ledgerplane", charset="UTF-8"';
-/** Where the page itself asks: after a log-in that failed, and with a session that has ended. */
+/** For pages with their own log-in form: after a failed log-in, and for an ended session. */
 export const logInChallenge = 'Cookie realm="ledgerplane", form-action="/login", cookie-name="ledgerplane_session"';

@@ -1,6 +1,6 @@
 import { problem, type Problem } from './problem.ts';
 
-/** Parameters of the platform's paths. A route ignores those that it has no use for. */
+/** Parameters of the platform's paths. A route ignores those that it does not use. */
 const known = [
   'labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion',
   'resourceVersionMatch', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds', 'dryRun',
@@ -10,15 +10,15 @@ const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
 const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
-/** Sent by Kubernetes' tools, and without a meaning here. */
+/** Sent by Kubernetes' tools, and without meaning here. */
 const kubernetesNames: ReadonlySet<string> = new Set([
   'pretty', 'timeout', '_', 'fieldManager', 'force', 'gracePeriodSeconds', 'orphanDependents', 'exact', 'export',
   'includeObject', 'includeUninitialized', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'shardSelector',
 ]);
 
 /**
- * A parameter whose name differs in case or in one letter from one that is known: ignored, it would answer something
- * else than was asked for. So would `at`, which asks for a past state. Other names mean nothing: tools send theirs.
+ * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
+ * same applies to `at`, which asks for a past state. Other unknown names are ignored, since tools send their own.
  */
 export function misnamedParameter(query: URLSearchParams): Problem | undefined {
   if (query.size === 0) return undefined;
@@ -35,7 +35,7 @@ export function misnamedParameter(query: URLSearchParams): Problem | undefined {
   return undefined;
 }
 
-/** One letter is put in, left out or replaced, or two neighbours are swapped. */
+/** Whether one insertion, deletion, substitution or swap of neighbours separates the two. */
 function isOneLetterFrom(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

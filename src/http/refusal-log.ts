@@ -17,8 +17,8 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Log-ins that fail and requests that are forbidden, at most so many lines in any minute; one more line then counts the
- * rest. A name that no user has is left out: it may be a password in the wrong field.
+ * Logs failed log-ins and forbidden requests, with at most a fixed number of lines in a minute; one further line counts
+ * the rest. A name without a user is omitted: it may be a password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;
@@ -29,7 +29,7 @@ export class RefusalLog {
     this.#dependencies = dependencies;
   }
 
-  /** `username` is what the client claims. */
+  /** `username` is unverified input of the client. */
   logInFailed(refused: Refused): void {
     const { username } = refused;
     const user = username === undefined || this.#dependencies.isUser(username) ? username : null;

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 
-/** Whether a path is served and with which methods. An empty `allow`: there is nothing at this path. */
+/** Whether a path is served, and with which methods. An empty `allow`: the path does not exist. */
 export type Found<H> =
   | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'not-served'; readonly allow: readonly string[] };
@@ -12,21 +12,21 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
 
-/** What is served with one method at the paths of one pattern. */
+/** A method at the paths of one pattern. */
 export type Route = { readonly method: string; readonly pattern: string };
 
-/** A route as it was added. */
+/** A route with its handler. */
 export type Entry<H> = Route & { readonly route: H };
 
 /**
- * Routes by pattern, `{name}` standing for one segment. Paths are matched by their decoded segments, the very ones that were
- * authorized: each is encoded once for the router, which decodes what it captures once.
+ * Routes by pattern, where `{name}` stands for one segment. Paths are matched by their decoded segments, as authorized:
+ * each is encoded once for the router, which decodes captured ones once.
  */
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
-  /** Every layer of the router, in the order of its making; the first that matches counts. */
+  /** Every layer of the router, in order of creation; the first match wins. */
   readonly #routes = new Map<Layer, Entry<H>>();
-  /** The patterns' segments by their number, undefined for a parameter. */
+  /** The segments of the patterns by their number; undefined for a parameter. */
   readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
 
   add(method: string, pattern: string, route: H): void {
@@ -40,12 +40,12 @@ export class RouteTable<H> {
     else alike.push(shape);
   }
 
-  /** Every route, in the order of adding. */
+  /** Every route, in order of addition. */
   all(): readonly Entry<H>[] {
     return [...this.#routes.values()];
   }
 
-  /** Whether there is a route at this path, whatever its method. */
+  /** Whether the path has a route, for any method. */
   covers(segments: readonly string[]): boolean {
     const alike = this.#shapes.get(segments.length);
     return alike?.some((shape) => shape.every((segment, place) => segment === undefined || segment === segments[place])) === true;
@@ -62,7 +62,7 @@ export class RouteTable<H> {
   }
 }
 
-/** A pattern holds plain segments and parameters only, so that nothing in it means something to the router alone. */
+/** A pattern has only plain segments and parameters, so that nothing in it has a special meaning for the router. */
 export function patternProblem(pattern: string): string | undefined {
   const names = new Set<string>();
   if (!pattern.startsWith('/')) return 'a path starts with "/"';
@@ -75,7 +75,7 @@ export function patternProblem(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Of two patterns for one path the one that says more counts: a plain segment before a parameter, from the left. */
+/** Sorts by specificity: a plain segment before a parameter, from the left. */
 export function bySpecificity(left: { readonly path: string }, right: { readonly path: string }): number {
   const [ours, theirs] = [left.path.split('/'), right.path.split('/')];
   for (const [place, segment] of ours.entries()) {

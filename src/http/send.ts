@@ -9,13 +9,13 @@ import type { Answer } from './answer.ts';
 import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 
-/** What every answer needs beside itself. */
+/** The dependencies of every response. */
 export type Edge = { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
 
-/** Whom an answer is for. */
+/** The recipient of a response. */
 export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
 
-/** On every answer: a browser must neither guess its type, nor run or frame it, nor show it again without asking. */
+/** Headers of every response: browsers must not guess its type, run or frame it, or reuse it without revalidation. */
 const common = [
   'X-Content-Type-Options', 'nosniff',
   'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
@@ -24,8 +24,8 @@ const common = [
 ] as const;
 
 /**
- * Writes an answer with one head and one body, without a framework's setters: they cost more than finding the object does. The
- * client may be gone; then there is nothing to do.
+ * Writes a response with one head and one body, without the setters of a framework, which cost more than finding the
+ * object. Does nothing if the client has disconnected.
  */
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
@@ -53,16 +53,16 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
   }
 }
 
-/** Up to here one copy of the body costs less than the second buffer of a gathering write. */
+/** Up to this size, copying the body costs less than the second buffer of a gathering write. */
 const joinedBodyBytesMax = 16_384;
 
-/** Node joins head and body into one write only for text: Latin-1 carries every byte as it is. */
+/** Node joins head and body into one write only for text: Latin-1 preserves every byte. */
 function end(res: ServerResponse, bytes: Uint8Array): void {
   if (bytes.length > joinedBodyBytesMax) res.end(bytes);
   else res.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), 'latin1');
 }
 
-/** For those who write their answer themselves, too: a watch endpoint that refuses what it is given. */
+/** Also used by modules that write their own response: a watch endpoint that refuses its request. */
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
   if (res.headersSent) {
@@ -87,7 +87,7 @@ function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, 
   return [...all].flat();
 }
 
-/** As sent: it is shown, not routed by. */
+/** As sent: for display, not for routing. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -97,7 +97,7 @@ function resourceOf(path: string): ReturnType<typeof placeOf> {
   return placeOf(path.split('/').filter((segment) => segment !== ''));
 }
 
-/** The head of a plugin's server-sent events. A proxy that collects an answer before it passes it on would keep them from coming. */
+/** The head of a plugin's server-sent events. A buffering proxy would delay them. */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
   const all = new Map([['cache-control', 'no-store'], ['x-accel-buffering', 'no'], ...headers, ['content-type', 'text/event-stream'], ['x-content-type-options', 'nosniff'], ['x-request-id', requestId]]);
   return [...all].flat();
@@ -109,7 +109,7 @@ async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMa
     res.destroy();
   });
   try {
-    // The first chunk is asked for in any case: only what has begun can be abandoned in order.
+    // The first chunk is always requested: only a started iteration can be abandoned properly.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
       await sendChunk(res, chunk, place === undefined ? undefined : { place, cutOff: () => { cutOff(res, { requestId, log }); } });
@@ -120,7 +120,7 @@ async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMa
   }
 }
 
-/** In pieces: a peer that takes one of them has taken something, and keeps its place. */
+/** In chunks: a peer that accepts one makes progress, and keeps its slot. */
 async function sendChunk(res: ServerResponse, chunk: Uint8Array, held: { readonly place: Place; readonly cutOff: () => void } | undefined): Promise<void> {
   for (let start = 0; start < chunk.length; start += streamPieceBytesMax) {
     if (res.write(chunk.subarray(start, start + streamPieceBytesMax))) continue;
@@ -136,7 +136,7 @@ function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'reques
   res.destroy();
 }
 
-/** Resolves when more may be written, or nobody reads any more. */
+/** Resolves when more can be written, or the client has disconnected. */
 async function drained(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   await new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-/** Whatever a plugin threw, as the log shows it. It is a foreign object: looking at it may throw again. */
+/** A plugin's error for the log, with its stack. Plugins may throw anything: reading it may throw. */
 export function thrownText(error: unknown): string {
   return looked(error, ({ stack, message }) => (typeof stack === 'string' ? stack : message));
 }
 
-/** The same in a few words. */
+/** The message only. */
 export function thrownMessage(error: unknown): string {
   return looked(error, ({ message }) => message).slice(0, 256);
 }

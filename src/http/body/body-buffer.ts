@@ -1,6 +1,6 @@
 /**
- * A body as it comes. The first piece is kept as it is, which is the whole of most bodies; further ones are copied together,
- * as a body of a million pieces of one byte would take hundreds of bytes each.
+ * Collects a body. The first chunk, which is the whole of most bodies, is kept as it is; further ones are copied into
+ * one buffer, because a million chunks of one byte would take hundreds of bytes each.
  */
 export class BodyBuffer {
   readonly #bytesMax: number;
@@ -11,13 +11,13 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** How many bytes of memory `add` is about to take. */
+  /** The memory that `add` would allocate, in bytes. */
   growthFor(piece: Buffer): number {
     const length = this.#length + piece.length;
     return length <= this.#buffer.length ? 0 : this.#capacityFor(length) - this.#buffer.length;
   }
 
-  /** At most `bytesMax` in all. */
+  /** At most `bytesMax` in total. */
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (this.#length === 0) {

@@ -6,7 +6,7 @@ import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** Bodies that are no object of any type. Each has a schema, so what breaks it is told as for any object. */
+/** Request bodies other than objects of a type. Each has a schema, so violations are reported as for objects. */
 
 export type PasswordChange = { readonly currentPassword: string; readonly password: string };
 
@@ -34,14 +34,14 @@ export type ResourceAttributes = {
 };
 export type NonResourceAttributes = { readonly path: string; readonly verb: string };
 
-/** What a review asks about: exactly one of the two. */
+/** The request that a review checks: exactly one of the two. */
 export type ReviewedAttributes = { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
 
 type AccessReview = { readonly spec: { readonly user?: string; readonly resourceAttributes?: ResourceAttributes | null; readonly nonResourceAttributes?: NonResourceAttributes | null } };
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
-/** Kubernetes' clients send members of no meaning here, an empty `status` among them. */
+/** Kubernetes' clients send members without meaning here, such as an empty `status`. */
 const attributes = {
   resourceAttributes: { type: ['object', 'null'], properties: { verb: word, group: text, version: text, resource: word, subresource: text, name: text }, required: ['verb', 'resource'] },
   nonResourceAttributes: { type: ['object', 'null'], properties: { path: { type: 'string', pattern: '^/' }, verb: word }, required: ['path', 'verb'] },
@@ -73,7 +73,7 @@ function reviewedAttributes({ spec: { resourceAttributes = null, nonResourceAttr
   return { ok: false, problem: invalidBody('the review', [{ pointer: '/spec', detail: 'must have exactly one of resourceAttributes and nonResourceAttributes' }]) };
 }
 
-/** The refusal of a body that breaks rules. */
+/** The refusal of an invalid body. */
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {
   return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });
 }

@@ -10,13 +10,16 @@ import { problem, type Problem } from '../problem.ts';
 export type Body<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem }
-  /** The client went away in the middle of it: there is nobody to answer. */
+  /** The client disconnected during the body: no response is possible. */
   | { readonly ok: false; readonly problem: undefined };
 
-/** What a refused body may still send before its connection is cut: most clients read an answer only once they are done. */
+/**
+ * Bytes of a refused body that are read and dropped before the connection is closed: most clients read the response
+ * only after sending everything.
+ */
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
-/** The body's media type when it is one of `accepted`; without a Content-Type it is JSON (decision 2). */
+/** The body's media type, if it is one of `accepted`; without a Content-Type it is JSON (decision 2). */
 export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
   const encoding = headerOf(req, 'content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
@@ -24,7 +27,7 @@ export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): 
   }
   const header = headerOf(req, 'content-type');
   if (header === undefined) return { ok: true, type: 'application/json' };
-  // What tools send as it stands, so that nothing needs to be parsed.
+  // The usual spelling, which needs no parsing.
   if (accepted.includes(header)) return { ok: true, type: header };
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const foreign = parameters.find((parameter) => parameter.startsWith('charset=') && !/^charset="?(?:utf-?8|us-ascii)"?$/u.test(parameter));
@@ -32,7 +35,7 @@ export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): 
   return accepted.includes(type) ? { ok: true, type } : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
 }
 
-/** A request whose body is to be read. */
+/** A request with a body to read. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
 /** The whole body, at most `requestBodyBytesMax`. */
@@ -40,7 +43,7 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > requestBodyBytesMax) {
-    // Node reads what nobody asked for to its end, so that the connection can go on.
+    // Node reads an unread body to its end, so that the connection stays usable.
     return tooLarge(declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
@@ -78,7 +81,7 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
   return body.ok ? decodeBody(body.value, reading) : body;
 }
 
-/** What it was read into is held beside its bytes: a byte of JSON may stand for tens of memory. */
+/** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
   if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };

@@ -3,7 +3,7 @@ import { decodeObject, type JsonMembers } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
 import { mediaTypeOf, readJson, type Body } from './read-body.ts';
 
-/** The body as a JSON object, or what the request is answered with instead. */
+/** The body as a JSON object, or the refusal. */
 export async function readObject(exchange: Exchange): Promise<{ readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer }> {
   const media = mediaTypeOf(exchange.req, ['application/json']);
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };

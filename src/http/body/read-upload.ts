@@ -9,20 +9,24 @@ import type { Body } from './read-body.ts';
 import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from '../plugin-routes/route-limits.ts';
 
 export type UploadRules = {
-  /** The one field there is, a file. */
+  /** The name of the only field, a file. */
   readonly field: string;
   readonly bytesMax: number;
   readonly clock: Clock;
 };
 
-/** What surrounds the file: boundaries and the headers of one part. */
+/** The bytes around the file: boundaries and part headers. */
 const framingBytesMax = 16_384;
-/** What a refused upload may still send before its connection is cut: most clients read an answer only once they are done. */
+/**
+ * A refused upload is read and dropped up to this multiple before the connection is closed: most clients read the
+ * response only after sending everything.
+ */
 const drainedTimes = 2;
 
 /**
- * The one file of a `multipart/form-data` body, at most `bytesMax` of it in memory. Call it once the caller is authorized:
- * nothing of the body is read before. A body that hardly comes any more is refused within seconds: it holds a place.
+ * The single file of a `multipart/form-data` body, with at most `bytesMax` of it in memory. Call it after the
+ * authorization: nothing of the body is read before. A body that almost stops arriving is refused within seconds, since
+ * it occupies a slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
@@ -36,7 +40,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
-      // One more of each than is wanted, so that it is seen.
+      // One more of each than allowed, to detect violations.
       limits: { fileSize: rules.bytesMax + 1, files: 2, fields: 1, parts: 3, fieldSize: 1_024, headerPairs: 32, headerSize: framingBytesMax },
     });
   } catch (error) {
@@ -55,11 +59,11 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       progress.cancel();
       req.off('close', goneAway);
       req.unpipe(parser);
-      // The rest is read and dropped, within a bound: a client that is not listened to hears no answer either.
+      // Reads and drops the rest, within a limit: a client that is still sending does not read the response.
       req.resume();
       resolve(body);
     };
-    // A request closes once it is read, too: then the parser has the last word.
+    // A request also closes after a complete read: the parser then decides.
     const goneAway = (): void => { if (!req.complete) settle({ ok: false, problem: undefined }); };
     const progress = watchProgress(rules.clock, () => received, () => { settle(stalled()); });
     req.on('data', (chunk: Buffer) => {
@@ -77,7 +81,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
   });
 }
 
-/** Looks at intervals: one slow look alone may be this process's own doing, which had no time to read. */
+/** Checks at intervals: a single slow interval may be caused by this process itself. */
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
   let slowLooks = 0;
@@ -132,7 +136,7 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/** Its connection ends with the answer: what may still come of the body is nobody's any more. */
+/** Closes the connection with the response: the rest of the body is not read. */
 function stalled(): Body<never> {
   const detail = `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes every ${String(uploadLookMs / 1_000)} s`;
   return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };

@@ -5,10 +5,10 @@ import type { HeldBytes } from '../../write/admission/held-bytes.ts';
 import type { Writer } from '../../write/admission/writer.ts';
 import type { Writers } from '../../write/admission/writers.ts';
 
-/** A request while it is served: what it holds of memory, once it does. */
+/** A request while it is served, with its reserved memory. */
 export type Serving = { hold: RequestHold | undefined };
 
-/** What a request is known by here. */
+/** The parts of a request that identify its account. */
 export type Holding = {
   readonly res: ServerResponse;
   readonly subject: Subject;
@@ -16,7 +16,7 @@ export type Holding = {
   readonly serving: Serving;
 };
 
-/** Bounds what requests hold of memory, by user or address and in sum, together with the writes in flight. */
+/** Bounds the memory of requests, by user or address and in total, together with writes in flight. */
 export class RequestMemory {
   readonly #held: HeldBytes;
   readonly #writers: Pick<Writers, 'of'>;
@@ -26,14 +26,17 @@ export class RequestMemory {
     this.#writers = writers;
   }
 
-  /** Holds so many bytes more until the request is answered; false, and nothing, where there is no room for them. */
+  /** Reserves further bytes until the request is answered; false, without a reservation, if they do not fit. */
   hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
     return serving.hold.grow(bytes);
   }
 }
 
-/** What one request holds: until it is served, which goes on when its client leaves, and its answer is sent. */
+/**
+ * The reservation of one request: until it has been handled, which continues when its client disconnects, and its
+ * response is sent.
+ */
 export class RequestHold {
   readonly #writer: Writer;
   readonly #held: HeldBytes;
@@ -59,7 +62,7 @@ export class RequestHold {
     return true;
   }
 
-  /** The answer was handed over. */
+  /** The response was passed to the connection. */
   served(): void {
     this.#isServed = true;
     this.#releaseAtEnd();

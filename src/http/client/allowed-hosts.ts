@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Probes name a node by its address, which is no name to configure. */
+/** Probes address a node by its IP address, which is not configured. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-/** The host names a server answers to, each for any port or for one; none given: every name. */
+/** The host names that a server answers to, each for any port or for one; without any, every name. */
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>;
 
@@ -11,7 +11,7 @@ export class AllowedHosts {
     this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
   }
 
-  /** Whether the request names an allowed host, in its Host header and in its target where that names one. */
+  /** Whether the request's Host header, and its target in absolute form, name an allowed host. */
   allows({ method, url = '/', headers: { host = '' } }: IncomingMessage): boolean {
     if (this.#hosts.size === 0) return true;
     if ((method === 'GET' || method === 'HEAD') && probes.has(url.split('?', 1)[0] ?? '')) return true;

@@ -2,8 +2,8 @@ import { forwardedHopLengthMax } from '../../limits/addresses.ts';
 import { canonicalAddress } from './ip-address.ts';
 
 /**
- * Reads a list from its end, one entry at a time. Only the end is written by a proxy that is trusted, so what stands before
- * it, however malformed, cannot change how the end reads.
+ * Reads a list from its end, one entry at a time. Only the end is written by a trusted proxy, so earlier parts, however
+ * malformed, must not affect it.
  */
 class EntriesFromRight {
   readonly #text: string;
@@ -14,7 +14,7 @@ class EntriesFromRight {
     this.#end = text.length;
   }
 
-  /** The next entry to the left; undefined at the start of the list and for an entry past its bound. */
+  /** The next entry to the left; undefined at the start of the list and for a too long entry. */
   next(): string | undefined {
     if (this.#end < 0) return undefined;
     const comma = this.#comma();
@@ -24,7 +24,7 @@ class EntriesFromRight {
     return entry;
   }
 
-  /** The place of the comma before the entry, -1 for the first entry; a comma within quotes separates nothing. */
+  /** The position of the comma before the entry, -1 for the first entry; ignores commas within quotes. */
   #comma(): number | undefined {
     const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
     let isQuoted = false;
@@ -36,7 +36,7 @@ class EntriesFromRight {
     return this.#end <= forwardedHopLengthMax ? -1 : undefined;
   }
 
-  /** A proxy quotes what the client sent, a `Host` for example, and escapes the quotes in it. */
+  /** A proxy quotes values of the client, such as `Host`, and escapes quotes within. */
   #isEscaped(place: number): boolean {
     let before = place - 1;
     while (before >= place - forwardedHopLengthMax && this.#text[before] === '\\') before -= 1;
@@ -44,7 +44,7 @@ class EntriesFromRight {
   }
 }
 
-/** The addresses that a header names, the nearest hop first. It ends at the first entry that names none. */
+/** The addresses in a header, nearest hop first. Ends at the first entry without an address. */
 export function* hopsOf(header: string, addressOf: (entry: string) => string | undefined): Generator<string, undefined> {
   const entries = new EntriesFromRight(header);
   for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
@@ -55,14 +55,14 @@ export function* hopsOf(header: string, addressOf: (entry: string) => string | u
   return undefined;
 }
 
-/** An entry of `X-Forwarded-For`: an address, perhaps with a port. */
+/** An entry of `X-Forwarded-For`: an address, optionally with a port. */
 export function addressOfXForwardedFor(entry: string): string | undefined {
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(entry)?.[1];
   if (bracketed !== undefined) return ipv6(bracketed);
   return canonicalAddress(entry) ?? canonicalAddress(/^([\d.]+):\d{1,5}$/u.exec(entry)?.[1] ?? '');
 }
 
-/** An entry of `Forwarded` (RFC 7239): its `for`, unless that is `unknown`, obfuscated, missing or given twice. */
+/** An entry of `Forwarded` (RFC 7239): its `for`; undefined if that is `unknown`, obfuscated, missing or repeated. */
 export function addressOfForwarded(entry: string): string | undefined {
   const pair = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*(?:;|$)/uy;
   const nodes: string[] = [];

@@ -13,8 +13,8 @@ export type SenderOf = (req: IncomingMessage) => Sender;
 type Peer = Sender & { readonly isTrusted: boolean };
 
 /**
- * The one place that says where a request comes from. Headers count only where the peer of the connection is a trusted
- * proxy; `Forwarded` and `X-Forwarded-For` are then walked from the right to the first address that is none.
+ * Determines the client's address. Headers count only if the connection's peer is a trusted proxy; `Forwarded` and
+ * `X-Forwarded-For` are then read from the right to the first untrusted address.
  */
 export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
   const proxies = new TrustedProxies(trustedProxies);
@@ -41,11 +41,11 @@ function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): S
     ...byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)],
   ];
   const [address = peer.address, other = address] = named;
-  // A proxy writes one of the two and may pass on what the client put into the other: where they differ neither counts.
+  // A proxy writes one of the two headers and may pass on the client's own other one: if they differ, neither is used.
   return { address: address === other ? address : peer.address, isSecure: peer.isSecure || saysHttps(req) };
 }
 
-/** The first address that is no trusted proxy; where the list ends before or names none, the last hop that was reached. */
+/** The first untrusted address; if the list ends before it or has an invalid entry, the last valid hop. */
 function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): string {
   let [address, count] = [peer, 0];
   for (const hop of hops) {
@@ -57,7 +57,7 @@ function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): st
   return address;
 }
 
-/** Any hop's word is enough: a client that puts it in binds nothing but a cookie of its own. */
+/** Any hop's value suffices: a client that forges it affects only its own cookie. */
 function saysHttps(req: IncomingMessage): boolean {
   const byX = headerOf(req, 'x-forwarded-proto') ?? '';
   return /(?:^|,)\s*https\s*(?:,|$)/iu.test(byX) || /(?:^|[;,])\s*proto="?https"?\s*(?:[;,]|$)/iu.test(headerOf(req, 'forwarded') ?? '');

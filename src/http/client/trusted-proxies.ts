@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The proxies whose word on a client's address counts: addresses and CIDR ranges as `config.ts` has checked them. */
+/** The proxies with trusted forwarding headers: addresses and CIDR ranges, validated by `config.ts`. */
 export class TrustedProxies {
   readonly #ranges = new BlockList();
   readonly isEmpty: boolean;
@@ -14,7 +14,7 @@ export class TrustedProxies {
     }
   }
 
-  /** `address` is a canonical one, or empty where a connection has none any more. */
+  /** `address` is canonical, or empty for a closed connection. */
   has(address: string): boolean {
     return !this.isEmpty && address !== '' && this.#ranges.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
   }

@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { lingerMs } from '../../limits/requests.ts';
 
 /**
- * Ends a connection whose last answer is written. What still comes is read and dropped for a moment, as a socket that
- * is closed unread resets the connection, and the peer may then lose the answer. A peer that stays is cut off.
+ * Ends a connection after its last response. Briefly reads and drops further input: closing a socket with unread data
+ * resets the connection, and the peer may lose the response. A peer that stays connected is disconnected.
  */
 export function endConnection(socket: Duplex, clock: Clock): void {
   if (socket.destroyed) return;

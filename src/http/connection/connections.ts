@@ -2,24 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 type Connection = {
-  /** The response to the latest request, until it is sent or its connection is gone. */
+  /** The response to the latest request, until it is sent or its connection is closed. */
   last: ServerResponse | undefined;
-  /** The latest request, where its response was sent before its body had come. */
+  /** The latest request, if its response was sent before its body had arrived. */
   partial: IncomingMessage | undefined;
-  /** Responses to pipelined requests that are not the connection's turn yet. */
+  /** Responses to pipelined requests that wait for earlier ones. */
   readonly queued: Set<ServerResponse>;
-  /** What tells a response that more may be written. Node removes it when a connection leaves HTTP. */
+  /** The listeners that resume writing. Node removes them when a connection upgrades. */
   onDrain: readonly ((...args: unknown[]) => void)[];
   readonly onResponseClose: (this: ServerResponse) => void;
 };
 
-/** Every open connection, and whether requests on it are still to be answered. */
+/** All open connections, with their pending requests. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  /** Those that Node does not know while no parser reads them. */
+  /** Connections without a parser, which Node does not track. */
   readonly #unparsed = new Set<Socket>();
 
-  /** Call it for each `connection` event of the server: one socket may have several, as it may come back to HTTP. */
+  /** Call it for each `connection` event of the server: a socket that returns to HTTP has several. */
   add(socket: Socket): void {
     const known = this.#open.get(socket);
     const connection = known ?? newConnection();
@@ -33,28 +33,28 @@ export class Connections {
     });
   }
 
-  /** Call it for each request that Node hands over with a response, before anything else sees it. */
+  /** Call it first for each request that Node emits with a response. */
   begin({ socket, method }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
-    // What follows a CONNECT may be meant for whatever it asked for, and not for this server.
+    // Data after a CONNECT may be intended for its target, not for this server.
     if (method === 'CONNECT') res.shouldKeepAlive = false;
     if (res.socket === null) connection.queued.add(res);
     connection.last = res;
     res.on('close', connection.onResponseClose);
   }
 
-  /** The response after which every request on the connection is answered; undefined when they are. */
+  /** The last pending response on the connection; undefined when all requests are answered. */
   unanswered(socket: Socket): ServerResponse | undefined {
     return this.#open.get(socket)?.last;
   }
 
-  /** Whether everything is answered while the body of the latest request is still coming. */
+  /** Whether all requests are answered, but the body of the latest one is still arriving. */
   isWithinRequest(socket: Socket): boolean {
     return this.#open.get(socket)?.partial?.complete === false;
   }
 
-  /** No parser reads the connection for now; its responses go on being written. Returns what ends that. */
+  /** The connection has no parser for now; its responses are still written. Returns a function that ends this state. */
   pauseParsing(socket: Socket): () => void {
     const { onDrain = [] } = this.#open.get(socket) ?? {};
     for (const listener of onDrain) socket.on('drain', listener);
@@ -71,8 +71,8 @@ export class Connections {
   }
 
   /**
-   * Those without a request that Node takes for busy: browsers open connections in advance, which send nothing, and a
-   * peer need not close its side of a connection that was ended.
+   * Closes connections that Node wrongly counts as busy: browsers open connections in advance without a request, and a
+   * peer need not close its side of an ended connection.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();
@@ -98,9 +98,9 @@ function newConnection(): Connection {
   return connection;
 }
 
-/** Node closes only the response whose turn it is. On a socket that is gone this one closes like any other. */
+/** Node closes only the response that is next. This closes another one by assigning a destroyed socket. */
 export function closeUnsent(res: ServerResponse): void {
-  // Node's own would detach it from the socket of its request, and throw.
+  // Node's own listener would detach the response from the request's socket, and throw.
   res.removeAllListeners('finish');
   res.assignSocket(new Socket().destroy());
 }

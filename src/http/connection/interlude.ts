@@ -8,16 +8,16 @@ type Parts = {
   readonly server: Server;
   readonly connections: Connections;
   readonly socket: Socket;
-  /** What was read of the connection behind the request at which the parser stopped. */
+  /** Data after the request at which the parser stopped. */
   readonly head: Buffer;
-  /** Runs what may throw without harm to the process. */
+  /** Runs code that may throw without harming the process. */
   readonly guard: (socket: Socket, task: () => void) => void;
 };
 
 /**
- * Between the end of a request at which Node's parser stopped, and the next request: once all before are answered and
- * more has come, a new parser takes the connection over. Until then it is as idle, or as busy, as any other: it times
- * out when idle, ends with its peer, and goes on writing.
+ * The state of a connection between the end of a request at which Node's parser stopped, and the next one: once all
+ * earlier requests are answered and more data has arrived, a new parser takes over. Until then the connection behaves
+ * as usual: it times out when idle, ends with its peer, and continues writing.
  */
 class Interlude {
   readonly #parts: Parts;
@@ -54,7 +54,7 @@ class Interlude {
     if (!socket.writable || socket.readableEnded) return;
     socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
     this.#resumeParsing();
-    // The time between two requests is over; Node would let it run on.
+    // The idle time between two requests is over; Node would not stop its timer.
     socket.setTimeout(0);
     socket.unshift(Buffer.concat(this.#chunks));
     server.emit('connection', socket);
@@ -62,11 +62,11 @@ class Interlude {
   }
 }
 
-/** Call it within the event that hands the connection over. */
+/** Call it within the event that passes the connection. */
 export function resumeBehind(parts: Parts): void {
   new Interlude(parts).begin();
 }
 
 function ignore(): void {
-  // Its close follows.
+  // Its `close` event follows.
 }

@@ -14,12 +14,12 @@ type Context = Pick<Edge, 'domain' | 'clock'> & {
 };
 
 /**
- * Ends connections that Node cannot read on: what came is no HTTP, or came too slowly. The problem is written where the
- * answer to that request belongs, behind all answers before it, or not at all.
+ * Ends connections with unreadable requests: invalid HTTP, or too slow. The problem is written in the place of that
+ * request's response, after all earlier responses, or not at all.
  */
 export class MalformedRequests {
   readonly #context: Context;
-  /** Node reports each further read of a connection. */
+  /** Node reports every further read of a connection. */
   readonly #reported = new WeakSet<Socket>();
 
   constructor(context: Context) {
@@ -40,7 +40,7 @@ export class MalformedRequests {
     else this.#interrupt(res, error.code, socket);
   }
 
-  /** Behind the last answer, unless a request has come after all: its answer would be taken for this one. */
+  /** After the last response, unless a request was complete after all: the problem would be taken for its response. */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {
       socket.destroy();
@@ -52,7 +52,7 @@ export class MalformedRequests {
     });
   }
 
-  /** Within the body of the last request: the problem is its answer, where it is its turn and has none yet. */
+  /** Within the body of the last request: the problem is its response, if it is next and has none yet. */
   #interrupt(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (res.socket !== socket || res.headersSent) {
       socket.destroy();

@@ -7,45 +7,48 @@ import { problem, type Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { responseOn } from './socket-response.ts';
 
-/** The subprotocol that Kubernetes' clients ask for beside a token. Another one is not confirmed, as it would be a promise. */
+/**
+ * The subprotocol that Kubernetes' clients request with a token. Others are not confirmed, since that would promise
+ * support.
+ */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
 const serverOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  /** `answerPings` does it: unread answers to a client's pings must not pile up. */
+  /** `answerPings` replaces it: unread answers to a client's pings must not accumulate. */
   autoPong: false,
-  /** The library's own timer: it only ever cuts a connection whose peer does not answer a close. */
+  /** The library's own timer: it only closes a connection with a peer that does not answer a close frame. */
   closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 
-/** What a client may send: a longer message is closed with 1009, more pieces of one with 1008. */
+/** Limits of client messages: a longer message is closed with 1009, more fragments of one with 1008. */
 export type ClientBounds = {
   readonly messageBytesMax: number;
-  /** Frames of one message, and chunks that were received and not yet parsed. */
+  /** Frames of one message, and received chunks that are not parsed yet. */
   readonly fragmentsMax: number;
   readonly chunksMax: number;
 };
 
-/** Turns upgrade requests into sockets. */
+/** Performs WebSocket handshakes. */
 export class SocketUpgrades {
   readonly #server: WebSocketServer;
-  /** What is wrong with the handshake at hand; undefined between two of them. */
+  /** The problem of the present handshake; undefined in between. */
   #refused: string | undefined;
 
   constructor({ messageBytesMax, fragmentsMax, chunksMax }: ClientBounds) {
     this.#server = new WebSocketServer({ ...serverOptions, maxPayload: messageBytesMax, maxFragments: fragmentsMax, maxBufferedChunks: chunksMax });
-    // Listened to, the library leaves the answer to us.
+    // With a listener, the library leaves the response to us.
     this.#server.on('wsClientError', ({ message }) => { this.#refused = message; });
   }
 
-  /** Calls `opened` within this call, or returns why the handshake is none; the connection is then as it was. */
+  /** Calls `opened` synchronously, or returns the problem of the handshake; the connection is then unchanged. */
   accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (webSocket: WebSocket) => void): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // A peer that breaks the protocol is closed with its code by the library, and one that vanishes by `close`.
+      // The library closes a peer that violates the protocol; `close` handles a disconnect.
       webSocket.on('error', () => undefined);
       answerPings(webSocket);
       opened(webSocket);
@@ -59,8 +62,8 @@ export class SocketUpgrades {
 }
 
 /**
- * One answer at a time is on its way; of the pings that come meanwhile the last one is answered next (RFC 6455, 5.5.3). So
- * a client that pings and reads nothing makes nothing grow.
+ * Sends one answer at a time; of the pings received meanwhile only the last one is answered (RFC 6455, 5.5.3). So a
+ * client that pings without reading cannot make a buffer grow.
  */
 function answerPings(webSocket: WebSocket): void {
   let isAnswering = false;
@@ -75,13 +78,13 @@ function answerPings(webSocket: WebSocket): void {
     webSocket.pong(data, false, answered);
   };
   webSocket.on('ping', (data: Buffer) => {
-    // A copy: what was received is a part of a larger buffer.
+    // A copy: the received data is part of a larger buffer.
     if (isAnswering) latest = Buffer.from(data);
     else if (webSocket.readyState === WebSocket.OPEN) answer(data);
   });
 }
 
-/** An upgrade that fails is answered in plain HTTP, and the connection with it ends. */
+/** A failed upgrade is answered in plain HTTP, and its connection is closed. */
 export function refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);
@@ -91,10 +94,10 @@ export function refuseUpgrade({ req, socket, requestId }: { readonly req: Incomi
 /** An empty ping (RFC 6455, 5.5.2). */
 export const pingFrame = Buffer.from([0x89, 0]);
 
-/** Asks a WebSocket's peer whether it is there, and remembers for how long it has not said so. */
+/** Tracks unanswered pings of a WebSocket. */
 export class Pings {
   readonly #webSocket: WebSocket;
-  /** When the first of the pings was sent that have no answer yet. */
+  /** When the first unanswered ping was sent. */
   #unansweredSince: number | undefined;
 
   constructor(webSocket: WebSocket) {
@@ -107,12 +110,12 @@ export class Pings {
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
   }
 
-  /** A ping was sent, or waits behind what the peer does not read. */
+  /** A ping was sent, or is queued behind unread data. */
   asked(now: number): void {
     this.#unansweredSince ??= now;
   }
 
-  /** What was asked counts no more: nobody could have read the answer. */
+  /** Resets the state: answers could not be read meanwhile. */
   forget(): void {
     this.#unansweredSince = undefined;
   }
@@ -122,7 +125,7 @@ export class Pings {
   }
 }
 
-/** A close frame holds at most 125 bytes, two of them the code. Details are ASCII but for what a client sent itself. */
+/** A close frame has at most 125 bytes, two of them for the code. Details are ASCII except for client input. */
 export function closeReason(detail: string): string {
   return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);
 }

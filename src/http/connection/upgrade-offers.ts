@@ -1,14 +1,14 @@
 import { IncomingMessage } from 'node:http';
 
-/** Whether a request leaves HTTP when it offers to. It must not throw. */
+/** Whether a request with an upgrade offer leaves HTTP. It must not throw. */
 export type Leaves = (req: IncomingMessage) => boolean;
 
 /**
- * Node's parser stops at the end of every request that offers an upgrade, taken or not, and of every CONNECT. What
- * follows in the same read is lost, with `shouldUpgradeCallback`, too, unless Node hands over the connection, which it
- * does when the request's `upgrade` is true. So that is true from the start only for a request that leaves HTTP. Every
- * other one is served as if it had not offered, and true at its end: the rest of the connection then comes by the
- * server's event `upgrade` or `connect`, and goes to a new parser.
+ * Node's parser stops at the end of every request that offers an upgrade, accepted or not, and of every CONNECT. The
+ * rest of the same read is lost (with `shouldUpgradeCallback`, too) unless Node passes the connection on, which it does
+ * if the request's `upgrade` is true. So `upgrade` is true from the start only for a request that leaves HTTP. Every
+ * other request is served as if it had no offer, and `upgrade` becomes true at its end: the rest of the connection is
+ * then emitted by the server's event `upgrade` or `connect`, and goes to a new parser.
  */
 class OfferingRequest extends IncomingMessage {
   #offer: 'none' | 'open' | 'taken' | 'declined' = 'none';
@@ -19,7 +19,7 @@ class OfferingRequest extends IncomingMessage {
     return this.#offer === 'taken' || this.complete;
   }
 
-  /** The constructor above calls it, too, with null. */
+  /** Also called by the constructor above, with null. */
   set upgrade(offers: boolean | null) {
     if (offers === true && this.#offer === 'none') this.#offer = 'open';
   }
@@ -46,7 +46,7 @@ export function leavesHttp(req: IncomingMessage): boolean {
   return req instanceof OfferingRequest && req.isTaken;
 }
 
-/** RFC 6455, 4.1. In HTTP/1.0 an offer means nothing (RFC 9110, 7.8), and a body would be read as frames. */
+/** RFC 6455, 4.1. In HTTP/1.0 an offer has no meaning (RFC 9110, 7.8), and a body would be read as frames. */
 export function offersWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
   return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;

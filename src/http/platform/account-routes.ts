@@ -21,7 +21,7 @@ import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
 import type { RefusalLog } from '../refusal-log.ts';
 
-/** Counts towards the same bounds as a log-in, whatever comes of it. */
+/** Failures count towards the same limits as log-ins. */
 export type VerifyPassword = (
   username: string, password: string, from: From,
 ) => Promise<{ readonly ok: true } | NotAuthenticated>;
@@ -33,7 +33,9 @@ export type AccountRoutesDependencies = ResourcePorts & {
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
 };
 
-/** One's own User: `-` is the caller, and no other name is served (decision 6.9). Who has no User object has nothing here. */
+/**
+ * One's own User: `-` is the caller, and no other name is served (decision 6.9). Callers without a User object get 404.
+ */
 export function accountRoutes({ domain, registry, verifyPassword, refusals, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/users/-`;
   const own = (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
@@ -53,7 +55,10 @@ export function accountRoutes({ domain, registry, verifyPassword, refusals, ...p
 
 type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
-/** The names people go by. All else may stand in the body as it is, for an answer is sent back changed. */
+/**
+ * Clients may change their display members. All others may be present if unchanged, since clients send a modified copy
+ * of the response.
+ */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
   if (absent !== undefined) return absent;
@@ -69,7 +74,7 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
   return violations.length === 0 ? written(outcome, target) : refusedChanges(outcome, target, violations);
 }
 
-/** What the write door refuses for another reason comes first: what differs may only be what has changed meanwhile. */
+/** A refusal by the write path for another reason takes precedence: a difference may be a concurrent change. */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const more = !outcome.ok && 'violations' in outcome.rejection ? outcome.rejection.violations : [];
@@ -80,7 +85,7 @@ const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] 
 
 const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
 
-/** What the body would change beyond its owner's rights, compared with what is stored; what it leaves out stays. */
+/** Changes in the body that need further rights, compared with the stored object; absent members are unchanged. */
 function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject, passwordPath: string): readonly Violation[] {
   const violations = administered.filter((member) => differs(isMembers(metadata) ? metadata[member] : undefined, current.metadata[member]))
     .map((member) => ({ pointer: `/metadata/${member}`, detail: unchangeable }));
@@ -92,13 +97,13 @@ function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject
   return violations;
 }
 
-/** Null counts as left out, and nothing stored as empty. */
+/** Null counts as absent, and an absent value equals an empty one. */
 function differs(given: unknown, stored: unknown): boolean {
   if (given === undefined || given === null || deepEqual(given, stored)) return false;
   return stored !== undefined || typeof given !== 'object' || Object.keys(given).length > 0;
 }
 
-/** A merge patch, so that what an administrator changes at the same time stays. */
+/** A merge patch, so that concurrent changes by an administrator stay. */
 function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers): JsonMembers {
   return {
     ...rest,
@@ -116,7 +121,10 @@ function without<T>(value: T, left: readonly string[]): T {
 
 type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
-/** Written by the platform: what the caller showed, the current password, is more than any role. The cause names the caller. */
+/**
+ * Written with the platform's rights: the current password authorizes it more than any role. The cause names the
+ * caller.
+ */
 async function putPassword(exchange: Exchange, target: ItemTarget, { ports, verifyPassword, refusals }: Rekeying): Promise<Answer> {
   const { type, name } = target;
   const stored = ports.reader.get(type.key, name);
@@ -133,7 +141,7 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
     if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
-  // Of the user as they were when the password was right: another one set meanwhile is not overwritten.
+  // Requires the state of the user in which the password was right: a concurrent change is not overwritten.
   const { metadata: { uid } } = storedObject(stored.bytes);
   const document = { metadata: { uid, resourceVersion: stored.position.toString() }, spec: { password: change.value.password } };
   const asPlatform: WriteContext = { ...context.value, subject: { kind: 'platform', part: 'account' }, chargedTo: exchange.subject, isOwn: true };
@@ -145,7 +153,7 @@ function refusedPassword(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** A rule of the User's that the new password breaks is told by the place it had in this body. */
+/** A violation of the User's rules by the new password is reported at its place in this body. */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const violations = outcome.rejection.violations.map((violation) => (violation.pointer === '/spec/password' ? { ...violation, pointer: '/password' } : violation));

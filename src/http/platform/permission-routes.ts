@@ -26,11 +26,11 @@ export type PermissionRoutesDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly permissions: PermissionReader;
-  /** Asked before a user or role is said not to be there: another node may have made it a moment ago. */
+  /** Queried before a user or role is reported as missing: another node may have just created it. */
   readonly elsewhere: Pick<Elsewhere, 'hasNewsOf'>;
 };
 
-/** What a front end asks to know who may do what, and to change it (decision 6.10). */
+/** The permissions API for front ends (decision 6.10). */
 export function permissionRoutes(dependencies: PermissionRoutesDependencies): readonly PlatformRoute[] {
   const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
   const routes = new PermissionRoutes(dependencies);
@@ -43,7 +43,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
-  /** By user, the last replacement of their bindings: each plans with what the one before has left. */
+  /** By user, the last replacement of their bindings: each starts after the previous one. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {
@@ -64,7 +64,7 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // Whom an identity provider vouches for is known by being given a first role.
+    // A user of the identity provider becomes known by their first role.
     if (await this.#lookedUp(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
@@ -83,7 +83,7 @@ class PermissionRoutes {
     return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
   }
 
-  /** By module for people to choose from; those of no module last. */
+  /** Grouped by module; those without a module last. */
   templates(): Answer {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
@@ -120,7 +120,7 @@ class PermissionRoutes {
     ]));
   }
 
-  /** As stored, without parsing. What is bound and not there, or is going away, is not shown. */
+  /** As stored, without parsing. Bindings and roles that are missing or marked are omitted. */
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
     return listOf(names.filter((name) => permissions.role(name) !== undefined).map((name) => reader.get(type.key, name)?.bytes).filter((bytes) => bytes !== undefined));
@@ -131,7 +131,7 @@ class PermissionRoutes {
     return known === undefined && await this.#dependencies.elsewhere.hasNewsOf(userKey, name) ? this.#known(name) : known;
   }
 
-  /** The first role that is nowhere ends it: the assignment is refused then in any case. */
+  /** Stops at the first missing role, since the assignment is refused in any case. */
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, elsewhere } = this.#dependencies;
     for (const role of roles) {
@@ -146,7 +146,7 @@ class PermissionRoutes {
   }
 }
 
-/** No User is called so: names hold no colon. */
+/** No User has this prefix: names contain no colon. */
 const oidcPrefix = 'oidc:';
 
 function unknownUser(name: string): Answer {

@@ -16,7 +16,7 @@ export type Installed =
   | { readonly ok: true; readonly name: string; readonly plugin: { readonly bytes: Uint8Array; readonly revision: number } }
   | { readonly ok: false; readonly rejection: Rejection };
 
-/** Takes packages in; `cause` and `subject` are the caller's. */
+/** Installs packages; `cause` and `subject` are the caller's. */
 export type PluginInstaller = {
   install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
   upgrade(name: string, archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
@@ -26,18 +26,18 @@ export type PluginPackageRoutesDependencies = {
   readonly domain: string;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
-  /** Archives taken in at once, once they have arrived whole. */
+  /** Concurrent installs, counted after the upload. */
   readonly installsMax: number;
   readonly clock: Clock;
-  /** Undefined once plugins can be installed; before, why not yet. */
+  /** Undefined once plugins can be installed; before that, the reason. */
   readonly unready: () => string | undefined;
-  /** Why an archive of so many bytes and what is in it do not fit on the disk. */
+  /** Why an archive of this size and its contents do not fit on the disk. */
   readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 
 /**
  * Packages of plugins (decision 9.3): a file in the field `file`. Installing is granted by the path, upgrading as
- * `plugins/upgrade`; both let in code that may do whatever the server may.
+ * `plugins/upgrade`; both run code with all rights of the server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;
@@ -62,7 +62,7 @@ type ToAnswer = (installed: Extract<Installed, { ok: true }>) => { readonly stat
 
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
-  /** Two bounds: what only arrives, and be it slowly, keeps nothing from being taken in. */
+  /** Two limits: slow uploads must not block installs. */
   readonly #arriving: Places;
   readonly #installing: Places;
 
@@ -79,7 +79,7 @@ class Uploads {
     if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'));
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
-    // Before megabytes are sent for nothing.
+    // Checked before megabytes are uploaded in vain.
     if (this.#installing.areTaken) return this.#installing.refusal();
     const short = noRoom(0);
     if (short !== undefined) return refusal(short);
@@ -99,7 +99,7 @@ function answered(installed: Installed, answer: ToAnswer): Answer {
   return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
 }
 
-/** So many at a time, and no waiting. */
+/** Limits concurrent steps, without a queue. */
 class Places {
   readonly #max: number;
   readonly #doing: string;
@@ -118,7 +118,7 @@ class Places {
     return refusal(problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, { retryAfterSeconds: 2 }));
   }
 
-  /** undefined: there is no place. */
+  /** Undefined if all slots are taken. */
   async within<T>(step: () => Promise<T>): Promise<T | undefined> {
     if (this.areTaken) return undefined;
     this.#taken += 1;

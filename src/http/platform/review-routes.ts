@@ -19,7 +19,7 @@ import { readObject } from '../body/read-object.ts';
 export type ReviewRoutesDependencies = {
   readonly registry: TypeRegistry;
   readonly permissions: PermissionReader;
-  /** What requests are judged by. */
+  /** The authorizer of requests. */
   readonly authorize: Authorize;
 };
 
@@ -32,7 +32,7 @@ const othersAccess: Review = { apiVersion: authorization, kind: 'SubjectAccessRe
 const ownRules: Review = { apiVersion: authorization, kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews' };
 const ownIdentity: Review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews' };
 
-/** Kubernetes' questions about rights, answered by what requests themselves are judged by (decision 6.11). Nothing is stored. */
+/** Kubernetes' access reviews, answered by the authorizer of requests (decision 6.11). Nothing is stored. */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
   const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute =>
@@ -80,7 +80,7 @@ class Reviewer {
     return { allowed: true, reason: this.#explained(grant), grant: { role: grant.role, rule: shownRule(grant.rule) } };
   }
 
-  /** Of a disabled user nobody will ever ask, so nothing is allowed, whatever is bound. */
+  /** A disabled user cannot make requests, so nothing is allowed, whatever roles are bound. */
   accessOf(name: string, asked: ReviewedAttributes): Status {
     const { permissions } = this.#dependencies;
     if (name === actorOf(visitor)) return this.access(visitor, asked);
@@ -112,7 +112,7 @@ class Reviewer {
     return resourceRequest(verb, { group, version: this.#versionOf(asked.resourceAttributes), resource, ...named, ...(subresource === '' ? {} : { subresource }) });
   }
 
-  /** No rule speaks of versions, but the plugin of a type is found by its path. */
+  /** Rules do not mention versions, but the plugin of a type is found by its path. */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;
     return this.#dependencies.registry.all().find(({ type }) => type.group === group && type.plural === resource)?.type.version ?? '*';
@@ -134,13 +134,13 @@ class Reviewer {
   }
 }
 
-/** A super administrator's, whatever the Role object says. */
+/** The rules of a super administrator, whatever the Role object contains. */
 const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },
 ];
 
-/** As Kubernetes writes it; a member that is undefined is not written. */
+/** In Kubernetes' format; undefined members are not written. */
 function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
   return members;
 }

@@ -35,7 +35,7 @@ export type SessionRoutesDependencies = {
 
 const platform: Subject = { kind: 'platform', part: 'login' };
 
-/** Logging in and out with a cookie (decision 7.4). Both are writes, so no other site's page can do either. */
+/** Log-in and log-out with a cookie (decision 7.4). Both are writes, so CSRF protection covers them. */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
   return [
     { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
@@ -53,7 +53,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
     if (verified.reason !== 'unavailable') dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
     return notLoggedIn(verified);
   }
-  // They may have changed while the hash was made.
+  // The user may have changed while the hash was computed.
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
   const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
@@ -64,14 +64,14 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 }
 
 /**
- * What is too many of a user's sessions once another has begun. Two log-ins at once both look at all that there are then and
- * end the same ones; between nodes a few more may stay until the next log-in.
+ * Ends the oldest sessions of a user above the limit, after a new one was created. Two concurrent log-ins end the same
+ * ones; across nodes a few more may remain until the next log-in.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
   const names = permissions.sessionsOf(user);
   if (names.length <= sessionsPerUserMax) return;
-  // Nothing but its end changes a session, so those begun first are of the lowest positions.
+  // A session changes only by its end, so the oldest ones have the lowest positions.
   const begun = names.flatMap((name) => {
     const stored = reader.get(sessions.key, name);
     return stored === undefined ? [] : [{ name, stored }];
@@ -89,13 +89,13 @@ function notLoggedIn(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** It is of the user and the password that were verified: a change of either since then makes a session that does not count. */
+/** For the verified user and password: if either has changed since, the session is invalid. */
 function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
   const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }), ...(timesDisabled === undefined ? {} : { timesDisabled }) };
   return { type: 'create', object: { apiVersion: sessions.apiVersion, kind: sessions.kind, metadata: { generateName: 'session-' }, spec: { user: name }, status } };
 }
 
-/** Of the very session that was shown. Somebody else may have ended it meanwhile, which is what was asked for. */
+/** Ends exactly the session of the request. If another request has ended it meanwhile, the result is the same. */
 async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
   const { subject, sender: { isSecure } } = exchange;
   if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'the request has no session cookie'));
@@ -112,7 +112,7 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
   return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version';
 }
 
-/** The platform writes sessions; from where it was asked to is told all the same. */
+/** The platform writes sessions, but the event records the origin of the request. */
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
@@ -127,7 +127,7 @@ function contextOf({ req, requestId, sender: { address } }: Exchange, verb: stri
 function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
   const status = storedObject(outcome.bytes)['status'];
   if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
-  throw new Error('invariant broken: a session was created without a token');
+  throw new Error('invariant violated: a session was created without a token');
 }
 
 type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };
@@ -146,14 +146,14 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
   return { ok: false, answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')) };
 }
 
-/** What is longer is nobody's, and would be held in memory until its turn to be hashed. */
+/** Longer values cannot be valid, and would occupy memory while they wait for hashing. */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2) return { ok: true, username, password };
   const detail = `a username has at most ${String(nameLengthMax)} characters and a password at most ${String(passwordLengthMax)}`;
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 
-/** A member given twice is none: which of the two was meant is not guessed. */
+/** A repeated member counts as missing, since the intended one is unknown. */
 function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
   const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
   const once = (name: string): string | undefined => {

@@ -14,7 +14,7 @@ import { problem } from '../problem.ts';
 
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
 
-/** One's own personal access tokens, like the generated API of the type; nobody else's are there (decision 7.2). */
+/** One's own personal access tokens, like the generated API of the type; others' tokens return 404 (decision 7.2). */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
   const onCollection = (serve: (exchange: Exchange, owned: ResourcePorts, type: ItemTarget['type']) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
@@ -37,7 +37,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
   ];
 }
 
-/** Who asks for a watch would wait for ever on a list. */
+/** A client that asks for a watch would wait for ever on a list. */
 function unwatched(): Answer {
   return refusal(problem('method-not-allowed', 'your own tokens can be listed but not watched', { headers: ['Allow', 'GET, HEAD, POST'] }));
 }

@@ -16,22 +16,22 @@ const keepAlive = Buffer.from(':\n\n');
 
 export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly res: ServerResponse;
-  /** By what its client's share is counted. */
+  /** The account of its client's limits. */
   readonly account: string;
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
   readonly streams: OpenStreams;
-  /** Called once it is over, whoever ended it. */
+  /** Called once the stream has ended, for any reason. */
   readonly onOver: () => void;
-  /** The plugin's mistake that ended it. */
+  /** Called for an error of the plugin that ended the stream. */
   readonly onFailed: (problem: string, error?: unknown) => void;
 };
 
 type Taken = { readonly kind: 'next'; readonly result: unknown } | { readonly kind: 'threw'; readonly error: unknown } | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events on one answer whose head is sent. The next event is asked for once the connection has taken
- * the last, so what a reader leaves unread is never more than one event and what the connection holds.
+ * A plugin's server-sent events on one response with sent headers. The next event is requested once the connection has
+ * accepted the last one, so at most one event is buffered beyond the connection's own buffer.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -39,18 +39,18 @@ export class EventStream implements OpenStream {
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];
   readonly #parts: EventStreamParts;
-  /** Events that the connection has not taken. */
+  /** Events that the connection has not accepted. */
   readonly #outbox: Outbox;
   #isOver = false;
-  /** Whether the plugin knows, and nobody counts it any more. */
+  /** Whether the plugin was notified of the end and the stream is no longer counted. */
   #hasLeft = false;
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
-  /** Since when the reader has left unread what it was sent. */
+  /** Since when the reader has unread data. */
   #unreadSince: number | undefined;
 
-  /** Opens it: it must have been admitted in this turn. */
+  /** Opens the stream, which must have been admitted in this turn. */
   constructor(parts: EventStreamParts) {
     this.mount = parts.mount;
     this.subject = parts.subject;
@@ -61,7 +61,7 @@ export class EventStream implements OpenStream {
     const onOverflow = (): void => { this.end(crowdedOut); };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
-    // A connection that is reset while it is written to says so by its close.
+    // A reset during a write is handled by `close`.
     res.on('error', () => undefined).once('close', () => {
       this.#stop('dropped', () => { this.#outbox.gone(); });
     });
@@ -77,7 +77,7 @@ export class EventStream implements OpenStream {
     }
   }
 
-  /** Cleanly: only whole events were sent, and a browser asks again after the last one's id. */
+  /** Ends cleanly: only whole events were sent, and a browser reconnects with the last event's id. */
   end({ reason }: StreamEnding): void {
     if (this.#isOver) return;
     const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
@@ -115,7 +115,7 @@ export class EventStream implements OpenStream {
     this.#unreadSince = this.#parts.clock.monotonic();
     await this.#outbox.drained();
     this.#unreadSince = undefined;
-    // A reader as fast as the plugin would otherwise keep everybody else waiting.
+    // Otherwise a fast reader and plugin would block all others.
     await setImmediate();
   }
 
@@ -129,7 +129,7 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** Nothing is sent that is not yet in the queue. */
+  /** Sends only queued events. */
   #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -149,7 +149,7 @@ export class EventStream implements OpenStream {
   }
 }
 
-/** Nobody asks it any more. An iterator that has ended takes that without a word. */
+/** Nothing reads the iterator any more. One that has ended ignores this. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
   Promise.resolve().then(async () => iterator.return?.()).catch(() => undefined);
 }
@@ -171,7 +171,7 @@ function frameOf(result: unknown): Frame | 'done' {
   }
 }
 
-/** WHATWG HTML, 9.2.5: a line break of any kind in `data` begins another line of it. */
+/** WHATWG HTML, 9.2.5: a line break of any kind in `data` starts another `data` line. */
 function eventText({ data, event, id }: { readonly data?: unknown; readonly event?: unknown; readonly id?: unknown }): string | { readonly problem: string } {
   if (!isLine(event)) return { problem: 'the name of an event it yielded is not a line of text' };
   if (!isLine(id) || id?.includes('\0') === true) return { problem: 'the id of an event it yielded is not a line of text' };

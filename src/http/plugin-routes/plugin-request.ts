@@ -8,21 +8,21 @@ import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 
-/** Who calls, as a plugin's clients are bound to them. */
+/** The caller that a plugin's clients are bound to. */
 type Caller = Pick<Exchange, 'subject' | 'requestId' | 'sender'>;
 
-/** What handlers are called with, whatever they serve. */
+/** The dependencies of all handlers' calls. */
 export type CallPorts = {
   readonly clock: Clock;
   readonly log: PluginLogger;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process, bound to the caller's rights and to the plugin's own. */
+  /** The generated API in-process, with the caller's rights and with the plugin's. */
   readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
 };
 
 type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };
 
-/** What a handler is given. */
+/** The argument of a handler. */
 export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts, { clock, loggerOf, clientsOf }: CallPorts): RouteRequest {
   return {
     ...parts, ...clientsOf(plugin, exchange),
@@ -36,7 +36,7 @@ export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts
 
 type Asked = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
-/** What was asked fits what the route says it is asked; what it does not speak of is passed on. */
+/** Checks the request against the route's schemas; other parameters are passed on. */
 export async function askedOf(exchange: Exchange, { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>): Promise<Asked> {
   const body = await bodyOf(exchange);
   if (!body.ok) return body;
@@ -53,7 +53,7 @@ function refused(reason: 'bad-request' | 'invalid', what: string, violations: re
   return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
 }
 
-/** A parameter is text; one that a schema says is an array may be given any number of times. */
+/** A parameter is text; one with an array schema may be repeated. */
 function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpoint['query']>): readonly Violation[] {
   return [...schemas].flatMap(([parameter, { schema, violations }]) => {
     const given = query.getAll(parameter);
@@ -64,10 +64,10 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
   });
 }
 
-/** A merge patch is what a client's `patch` takes, so a route may be sent one under its own name. */
+/** The client's `patch` takes a merge patch, so a route accepts its media type. */
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
-/** Decoded JSON; undefined without a body, whatever its media type then says. */
+/** Decoded JSON; undefined without a body, whatever its media type. */
 async function bodyOf(exchange: Exchange): Promise<Asked> {
   const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
@@ -87,7 +87,7 @@ function queryOf(query: URLSearchParams): RouteRequest['query'] {
   }));
 }
 
-/** Credentials are the platform's business: a plugin acts through its clients. */
+/** Credentials are for the platform only: a plugin acts through its clients. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = req.headers;
   return headers;

@@ -8,16 +8,16 @@ import type { Answer } from '../answer.ts';
 import { problem, problems, type Problem } from '../problem.ts';
 import { thrownMessage } from '../thrown.ts';
 
-/** What a plugin's handler answered is its word only: decoded here, or undefined and a reason for the log. */
+/** The result of a plugin's handler is unchecked: decodes it, or returns a problem for the log. */
 export type DecodedResponse =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'events'; readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown> }
   | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
 
-/** The connection is the platform's. */
+/** Headers of the connection, which belong to the platform. */
 const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
 
-/** Reading any member of it may throw. */
+/** Reading any member of the result may throw. */
 export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   try {
     return decode(result, responses);
@@ -49,7 +49,7 @@ function decodeWhole({ status, headers, body, isNothing }: Whole, responses: Rou
   return { kind: 'answer', answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
 }
 
-/** A browser reads events from a 200 only, and of this one type. */
+/** Browsers accept events only with status 200 and this content type. */
 function decodeEvents(events: unknown, { status, headers, body }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown }): DecodedResponse {
   if (body !== undefined) return { kind: 'rubbish', problem: 'it returned both a body and events' };
   if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
@@ -62,16 +62,16 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
 }
 
-/** `isTyped`: text and bytes are sent as they are, and so not yet a value. */
+/** `isTyped`: text and bytes are sent as they are, so they are not yet a value. */
 type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
 
-/** What is JSON text already is read again; anything else is judged as it is, and costs nothing more. */
+/** Text that is JSON already is parsed again; any other value is checked directly, at no further cost. */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
   if (schema === undefined) return [];
   if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
   const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
   const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
-  // A date, or a member that is undefined, is another thing as JSON: that is what counts.
+  // A Date or an undefined member becomes something else in JSON, which is the form that counts.
   return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
 }
 
@@ -84,18 +84,18 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
   return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
 }
 
-/** What a client's call can be refused with: a handler that lets such an error pass, or throws one, refuses its caller with it. */
+/** Refusals of a client's call: a handler that throws one refuses its caller with it. */
 const passing: readonly RejectionReason[] = [
   'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken',
   'precondition-failed', 'invalid', 'too-many-requests', 'insufficient-storage', 'unavailable',
 ];
 
-/** Undefined for what is no refusal, or not one in the table's own words: the handler failed. */
+/** Undefined for any other error: the handler failed. */
 export function decodeRefusal(error: unknown): Problem | undefined {
   try {
     return error instanceof ClientError ? refusalOf(error) : undefined;
   } catch {
-    // Looking at what a plugin threw may throw again.
+    // Reading a plugin's error may throw.
     return undefined;
   }
 }
@@ -147,7 +147,7 @@ function headersOf(raw: unknown): Map<string, string> | string {
   return headers;
 }
 
-/** JSON, unless the headers name another content type and the body is text or bytes already. */
+/** JSON, unless the headers set another content type and the body is text or bytes. */
 function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
   if (body === undefined) return undefined;
   if (headers.has('content-type')) {

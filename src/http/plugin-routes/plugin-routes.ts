@@ -12,7 +12,7 @@ import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from 
 import { SocketUpgrades } from '../connection/socket-upgrades.ts';
 
 export type PluginRoutesDependencies = RouteCallDependencies & {
-  /** What readers have not taken: the watches' own, so that the bounds hold in sum. */
+  /** Unread data of readers: shared with watches, so that the limits apply to the total. */
   readonly outboxes: Outboxes;
 };
 
@@ -20,12 +20,12 @@ type PluginSocketRoute = { readonly mount: Mount; readonly endpoint: SocketEndpo
 type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
 
 /**
- * The custom APIs of every plugin (decision 9.6), matched after authorization. Whatever a handler does (throw, reject,
- * never settle, answer rubbish) is contained here and told by the plugin's name.
+ * The custom APIs of all plugins (decision 9.6), matched after authorization. All failures of a handler (an exception,
+ * a rejection, a missing or invalid result) are contained here and logged with the plugin's name.
  */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
-  /** In the order of mounting: of two plugins with one route the first keeps it. */
+  /** In order of mounting: of two plugins with the same route, the first keeps it. */
   readonly #mounted = new Map<string, Mounted>();
   readonly #streams: OpenStreams;
   readonly #calls: PluginRouteCalls;
@@ -37,17 +37,19 @@ export class PluginRoutes implements RouteMounts {
     this.#calls = new PluginRouteCalls(dependencies, this.#streams);
   }
 
-  /** Its paths answer 503 from now on, until they are mounted. Throws as `mount` does. */
+  /** Its paths return 503 until they are mounted. Throws as `mount` does. */
   announce(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, false);
   }
 
-  /** Replaces the plugin's endpoints. Throws a RangeError for a path that is not its to serve, and then changes nothing. */
+  /**
+   * Replaces the plugin's endpoints. Throws a RangeError for a path that it must not serve, without changing anything.
+   */
   mount(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, true);
   }
 
-  /** Its paths answer 404 from now on, and its streams end; calls in progress end by themselves. */
+  /** Its paths return 404 from now on, and its streams end; calls in progress complete. */
   unmount(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;
@@ -64,39 +66,39 @@ export class PluginRoutes implements RouteMounts {
     return this.#find('GET', segments, ({ sockets }) => sockets);
   }
 
-  /** The plugin that has a route or a socket at this path, announced or mounted, whatever its method: whose rules may name it. */
+  /** The plugin with a route or socket at this path, announced or mounted, for any method: rules may name it. */
   pluginOf(segments: readonly string[]): string | undefined {
     for (const [plugin, { routes, sockets }] of this.#mounted) if (routes.covers(segments) || sockets.covers(segments)) return plugin;
     return undefined;
   }
 
-  /** Every route and socket there is. */
+  /** All routes and sockets. */
   all(): readonly (Route & { readonly plugin: string })[] {
     return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) => [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })));
   }
 
-  /** Every route and socket there is, with what it says of itself. */
+  /** All routes and sockets, with their descriptions. */
   described(): readonly RouteDescription[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
       describeRoutes(plugin, { routes: routes.all().map(({ route }) => route.endpoint), sockets: sockets.all().map(({ route }) => route.endpoint) }));
   }
 
-  /** Streams open now, of every plugin that has any. */
+  /** Open streams by plugin. */
   streams(): readonly StreamCount[] {
     return this.#streams.counts();
   }
 
-  /** Rights may have changed, or credentials run out: streams that would not be allowed any more end. */
+  /** Rights may have changed, or credentials expired: ends streams that are no longer allowed. */
   recheck(allows: Allows): void {
     this.#streams.recheck(allows);
   }
 
-  /** On shutdown: streams end, and none begins. */
+  /** Shutdown: ends all streams, and opens no new ones. */
   closeStreams(): void {
     this.#streams.closeAll();
   }
 
-  /** A WebSocket, once the handshake is done; a refusal is answered before it. */
+  /** A WebSocket, after the handshake; a refusal is sent before it. */
   upgrade(exchange: Exchange, { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>, upgraded: Upgraded): Answer {
     const refused = mount.serving ? this.#streams.refusal(mount) : notStarted(mount);
     if (refused !== undefined) return refusal(refused);

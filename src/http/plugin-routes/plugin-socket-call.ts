@@ -12,7 +12,7 @@ import type { Edge } from '../send.ts';
 import { refuseUpgrade, type SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { thrownText } from '../thrown.ts';
 
-/** The connection of a request that asked to leave HTTP. */
+/** The connection of a request that upgrades. */
 export type Upgraded = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void; readonly edge: Edge };
 
 type SocketCall = {
@@ -25,7 +25,9 @@ type SocketCall = {
 
 type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; readonly upgrades: SocketUpgrades };
 
-/** Takes the connection over and lets the plugin serve it. It was authorized, and admitted in this turn. */
+/**
+ * Takes the connection over and runs the plugin's handler. The request is authorized, and was admitted in this turn.
+ */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
   const { exchange: { req, requestId, subject, sender, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
   const { upgrades, streams, clock } = dependencies;
@@ -43,14 +45,14 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
   return taken;
 }
 
-/** The handler is foreign code: it may throw at once or later, and need not end. */
+/** The handler is foreign code: it may throw at any time, and need not end. */
 async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { signal, ...ports }: CallPorts & { readonly signal: AbortSignal }): Promise<void> {
   try {
     await endpoint.handler(connection.pluginSocket, routeRequest(exchange, { plugin, params, body: undefined, signal }, ports));
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
-    // Whose socket is gone may well fail for that.
+    // A handler may well fail when its socket is closed.
     const isTold = !connection.isOver && refused === undefined;
     const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: thrownText(error) };
     if (isTold) ports.log.error('a plugin socket failed', told);

@@ -18,43 +18,43 @@ import { binaryFrame, frameHeader } from '../watch/watch-socket.ts';
 export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
-  /** By what its client's share is counted. */
+  /** The account of its client's limits. */
   readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
-  /** Called once it is over, whoever ended it. */
+  /** Called once the socket has ended, for any reason. */
   readonly onOver: () => void;
 };
 
-/** A WebSocket that a plugin serves. What either side does not take in is bounded: reading pauses, and `send` says no. */
+/** A WebSocket served by a plugin. Buffers are bounded in both directions: reading pauses, and `send` returns false. */
 export class SocketConnection implements OpenStream {
   readonly transport = 'websocket';
   readonly mount: OpenStream['mount'];
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];
-  /** The plugin's view of it. */
+  /** The plugin's view of the socket. */
   readonly pluginSocket: PluginSocket;
   readonly #parts: SocketParts;
   readonly #pings: Pings;
   readonly #inbox: SocketInbox;
-  /** Messages that the connection has not taken. */
+  /** Messages that the connection has not accepted. */
   readonly #outbox: Outbox;
   #isOver = false;
-  /** Whether the plugin knows, and nobody counts it any more. */
+  /** Whether the plugin was notified of the end and the socket is no longer counted. */
   #hasLeft = false;
   #pingedAt: number;
-  /** Of the last beat: messages come between two of them. */
+  /** The time of the last beat, used for messages in between. */
   #now: number;
-  /** Since when nothing is read, as the plugin has not asked for what came. */
+  /** Since when reading is paused, because the plugin has not consumed its messages. */
   #pausedSince: number | undefined;
-  /** Bytes not taken since one was. */
+  /** Bytes refused since the last accepted message. */
   #refusedBytes = 0;
-  /** Since when the peer has taken none of what waits to be sent, and how much it had taken by then. */
+  /** Since when the peer has accepted no data, and the total accepted by then. */
   #unsentSince: number | undefined;
   #sentBytes = 0;
   #takenBytes = 0;
 
-  /** Opens it: it must have been admitted in this turn. */
+  /** Opens the socket, which must have been admitted in this turn. */
   constructor(parts: SocketParts) {
     const { webSocket, now } = parts;
     this.mount = parts.mount;
@@ -69,7 +69,7 @@ export class SocketConnection implements OpenStream {
     this.#pingedAt = now;
     this.#now = now;
     const { messages } = this.#inbox;
-    // Bound, so that a plugin may take them apart; and nothing of the connection itself is in the plugin's hands.
+    // Bound methods, so that a plugin may destructure them; the connection itself is not exposed.
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),
@@ -80,7 +80,7 @@ export class SocketConnection implements OpenStream {
     webSocket.once('close', () => {
       this.#stop('dropped', () => { this.#outbox.gone(); });
     });
-    // A peer that breaks the protocol: the library closes it with the code for that.
+    // A peer violated the protocol: the library closes the socket with the appropriate code.
     webSocket.once('error', () => { this.#stop('sent'); });
     parts.streams.add(this);
   }
@@ -121,7 +121,7 @@ export class SocketConnection implements OpenStream {
     this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close }); });
   }
 
-  /** While nothing is read no answer to a ping is, either. */
+  /** While reading is paused, answers to pings are not read either. */
   #ping(now: number): void {
     this.#pingedAt = now;
     if (this.#pausedSince === undefined) this.#pings.send(now);
@@ -129,7 +129,7 @@ export class SocketConnection implements OpenStream {
 
   #receive(data: WebSocket.RawData, isBinary: boolean): void {
     if (this.#isOver) return;
-    // One buffer, as the socket's `binaryType` is left as it is.
+    // A single buffer, since the socket's `binaryType` is the default.
     const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
     this.#inbox.push(isBinary ? bytes : bytes.toString('utf8'));
     if (!this.#inbox.isFull() || this.#pausedSince !== undefined) return;
@@ -158,7 +158,7 @@ export class SocketConnection implements OpenStream {
     const frames = new Frames(Buffer.concat([header, bytes]));
     this.#sentBytes += frames.bytes.length;
     this.#outbox.push(frames);
-    // The push may have been one too many for the bounds of all streams, and this one the furthest behind.
+    // The push may have exceeded the limits of all streams, with this one furthest behind.
     return !this.#isOver;
   }
 
@@ -168,7 +168,7 @@ export class SocketConnection implements OpenStream {
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
-  /** Nothing is sent that is not yet in the queue. */
+  /** Sends only queued messages. */
   #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -183,14 +183,14 @@ export class SocketConnection implements OpenStream {
     const { webSocket, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#inbox.close();
-    // What still comes is dropped; unread, the answer to our close would not be seen.
+    // Further messages are dropped, but must be read to see the answer to our close frame.
     if (this.#pausedSince !== undefined) webSocket.resume();
     this.#pausedSince = undefined;
     onOver();
   }
 }
 
-/** Frames go to the connection itself, whole, so that the library's control frames fall between them. */
+/** Frames are written directly to the connection, as a whole, so that the library's control frames fit in between. */
 function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
   return {
     write: (bytes, taken) => {
@@ -206,7 +206,7 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
         taken();
       };
       socket.write(bytes, takenOnce);
-      // The callback comes after the turn; a plugin may send more within it than may wait.
+      // The callback runs in a later turn; within this turn a plugin could exceed its limit.
       if (socket.writableLength === 0) takenOnce();
     },
     cut: () => { webSocket.terminate(); },

@@ -8,15 +8,15 @@ import type { Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import { pluginStreamsMax, pluginStreamsPerPluginMax } from './route-limits.ts';
 
-/** What a plugin serves from one mounting of its endpoints to the next. */
+/** One mounting of a plugin's endpoints. */
 export type Mount = {
   readonly plugin: string;
   readonly serving: boolean;
-  /** Mounted again or taken down: what was asked of it before may end, and nothing of it begins. */
+  /** Mounted again or unmounted: calls in progress may complete, and no new ones start. */
   isOver: boolean;
 };
 
-/** Why a stream ends that its plugin or its caller have not ended, and the close code that says so (RFC 6455, 7.4). */
+/** The reasons for which the platform ends a stream, with their close codes (RFC 6455, 7.4). */
 export const streamEndings = {
   done: 1000,
   failed: 1011,
@@ -26,7 +26,7 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/** Endings after which nothing is sent that waits: the reader is behind already, or may not see it any more. */
+/** Endings that drop unsent data: the reader is too far behind, or may not see it any more. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
 export const crowdedOut: StreamEnding = {
@@ -35,22 +35,22 @@ export const crowdedOut: StreamEnding = {
 
 export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
 
-/** Server-sent events or a WebSocket of a plugin's, while it is open. No method waits or throws. */
+/** An open stream of a plugin: server-sent events or a WebSocket. No method waits or throws. */
 export type OpenStream = Reviewed & {
   readonly transport: 'sse' | 'websocket';
   readonly mount: Mount;
   readonly subject: Subject;
-  /** As it was authorized. */
+  /** The request as authorized. */
   readonly request: Exchange['info'];
-  /** Keep-alives, and ends that are due. */
+  /** Sends keep-alives, and ends the stream when due. */
   beat(now: number): void;
   end(ending: StreamEnding): void;
 };
 
-/** How many streams a plugin has open by one transport. */
+/** The number of open streams of a plugin by transport. */
 export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
 
-/** How often each stream is looked at: keep-alives come up to this much early, ends that are due up to this much late. */
+/** The interval of each stream's timer: keep-alives may be this much early, due ends this much late. */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 
@@ -58,9 +58,12 @@ export function hasStopped({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
 }
 
-/** Every stream that plugins have open on this node: counted, kept alive, and ended when what allowed it ends. */
+/**
+ * All open streams of plugins on this node: counts them, keeps them alive, and ends them when they are no longer
+ * allowed.
+ */
 export class OpenStreams {
-  /** What their readers have not taken, within the bounds that watches and they have in common. */
+  /** Unread data of their readers, within the limits shared with watches. */
   readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
   readonly #reviews: Reviews<OpenStream>;
@@ -77,7 +80,7 @@ export class OpenStreams {
     return this.#wheel.size;
   }
 
-  /** Those of which there is any; looked up, as they are asked for once in a while. */
+  /** Only plugins with open streams; computed on demand, since it is rarely read. */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
     for (const { mount: { plugin }, transport } of this.#wheel.items()) {
@@ -87,7 +90,7 @@ export class OpenStreams {
     return [...counts.values()];
   }
 
-  /** Why none can be opened now; undefined when one can, in this very turn. */
+  /** Why no stream can be opened now; undefined if one can be opened in this turn. */
   refusal(mount: Mount): Problem | undefined {
     const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
@@ -115,12 +118,12 @@ export class OpenStreams {
     this.#endWhere((stream) => stream.mount === mount, { reason: 'plugin-stopped', detail: `the plugin ${mount.plugin} has stopped; connect again` });
   }
 
-  /** Rights may have changed, or credentials run out: ends every stream whose request would not be allowed any more. */
+  /** Rights may have changed, or credentials expired: ends every stream that is no longer allowed. */
   recheck(allows: Allows): void {
     this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
   }
 
-  /** On shutdown: everybody is told to come back, and nobody is let in. */
+  /** Shutdown: asks all clients to reconnect, and accepts no new ones. */
   closeAll(): void {
     this.#isClosed = true;
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });

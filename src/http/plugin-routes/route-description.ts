@@ -1,12 +1,12 @@
 import type { Endpoints, RouteEndpoint } from '../../plugin/api/endpoints.ts';
 import type { JsonSchema } from '../../plugin/api/plugin.ts';
 
-/** A custom route or socket as it describes itself: what a document about the API is made of. */
+/** The description of a custom route or socket, for API documents. */
 export type RouteDescription = {
   readonly plugin: string;
   readonly kind: 'route' | 'socket';
   readonly method: string;
-  /** Absolute, parameters as `{name}`. */
+  /** An absolute path with parameters as `{name}`. */
   readonly path: string;
   readonly summary?: string;
   readonly parameters: readonly { readonly name: string; readonly in: 'path' | 'query'; readonly required: boolean; readonly schema: JsonSchema }[];

@@ -3,17 +3,17 @@ import { pluginSocketQueuedBytesMax, pluginSocketQueuedMessagesMax } from './rou
 type Message = string | Uint8Array;
 
 /**
- * The messages of one socket that its plugin has not asked for yet. Bounded: `isFull` says that no more should be read, and
- * `onRoom` that there is room again.
+ * The received messages of one socket that its plugin has not consumed. Bounded: `isFull` asks to pause reading, and
+ * `onRoom` to resume.
  */
 export class SocketInbox {
   readonly #onRoom: () => void;
   readonly #queued: Message[] = [];
   #queuedBytes = 0;
-  /** Those who wait for a message, in the order they asked. */
+  /** Pending reads, in order. */
   readonly #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
   #isClosed = false;
-  /** One for all who iterate: each message is had once. Whoever leaves a loop leaves the socket open. */
+  /** Shared by all iterations: each message is delivered once. Leaving a loop does not close the socket. */
   readonly messages: AsyncIterable<Message> = { [Symbol.asyncIterator]: () => ({ next: async () => this.#next() }) };
 
   constructor(onRoom: () => void) {
@@ -35,7 +35,7 @@ export class SocketInbox {
     this.#queuedBytes += message.length;
   }
 
-  /** What has come is still had; then it ends. */
+  /** Received messages can still be read; then the iteration ends. */
   close(): void {
     this.#isClosed = true;
     for (const next of this.#waiting.splice(0)) next({ done: true, value: undefined });

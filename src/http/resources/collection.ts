@@ -19,12 +19,12 @@ type Keyed = { readonly request: ListRequest; readonly key: string | undefined }
 type Placed = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: Place };
 type Streamed = { readonly page: Omit<ListPage, 'items'>; readonly items: AsyncIterable<Uint8Array>; readonly place: Place };
 
-/** The generated API of one collection, but for deletion (delete-collection.ts). */
+/** The generated API of a collection, except for deletion (delete-collection.ts). */
 export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache | undefined;
 
-  /** Without a cache where not everybody is shown the same: its answers are known by their query alone. */
+  /** Pass no cache if callers see different objects: its key is the query alone. */
   constructor(ports: ResourcePorts, cache?: ListCache) {
     this.#ports = ports;
     this.#cache = cache;
@@ -32,7 +32,7 @@ export class Collections {
 
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
     const key = exchange.rawQuery.length <= listCacheQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
-    // What asks for a position waits for it first, and whether it must is not in the cache.
+    // A request with a position waits for it first, so it does not use the cache.
     const cached = key === undefined || exchange.query.has('resourceVersion') ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     return cached === undefined ? this.#read(exchange, type, key) : bytesAnswer(cached);
   }
@@ -47,7 +47,7 @@ export class Collections {
       ?? await staleness(request.freshness, exchange, reader);
     if (stale !== undefined) return stale;
     if (!await this.#mayBegin(exchange)) return taken;
-    // Many who ask the same at once share what the first of them has read meanwhile.
+    // Of many equal concurrent requests, the first one reads and the others share its result.
     const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { request, key });
@@ -62,7 +62,7 @@ export class Collections {
     return this.#inTurn(exchange, type, request);
   }
 
-  /** Resolves in a turn that has time for it: false where the client left meanwhile. */
+  /** Resolves in a turn with time for the list; false if the client has disconnected meanwhile. */
   async #mayBegin(exchange: Exchange): Promise<boolean> {
     const turn = this.#ports.reader.snapshots.turn(readerOf(exchange));
     if (turn === undefined) return true;
@@ -70,7 +70,7 @@ export class Collections {
     return !exchange.res.closed;
   }
 
-  /** The state has moved on by the time there is a place. */
+  /** The state may have changed while it waited for a slot. */
   async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
@@ -92,7 +92,7 @@ export class Collections {
     }
   }
 
-  /** What needs no snapshot any more gives its place back at once. */
+  /** Releases the slot at once if no snapshot is needed. */
   #stream(request: ListRequest, { items, ...page }: ListPage, place: Place): Answer {
     if (!(items instanceof Uint8Array)) {
       return { kind: 'stream', chunks: this.#streamed(request, { page, items: items(), place }), holdMsMax: snapshotHoldMsMax, place };
@@ -106,7 +106,7 @@ export class Collections {
     return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
   }
 
-  /** Reading begins with the first chunk that is asked for; its end, or its abandonment, gives the place back. */
+  /** Reading starts with the first chunk; its end or abandonment releases the slot. */
   async *#streamed(request: ListRequest, { page, items, place }: Streamed): AsyncGenerator<Uint8Array> {
     try {
       let before = envelopeHead(request, page, page.position);
@@ -121,7 +121,7 @@ export class Collections {
     }
   }
 
-  /** `path`: where the collection is, for `Location`. */
+  /** `path`: the collection's path, for `Location`. */
   async create(exchange: Exchange, type: ResourceType, path = type.path): Promise<Answer> {
     const object = await readObject(exchange);
     if (!object.ok) return object.answer;
@@ -133,7 +133,7 @@ export class Collections {
   }
 }
 
-/** Every page of a chain repeats its first page's position, so no page may be older than that. */
+/** All pages of a chain report the first page's position, so no page may be older. */
 function begunAt({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
@@ -144,7 +144,7 @@ export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, networkOf(sender.address));
 }
 
-/** The name a refused body gave, for the refusal to tell. */
+/** The name in a refused body, for the refusal. */
 function nameIn(metadata: unknown): { readonly name?: string } {
   if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return {};
   return typeof metadata.name === 'string' ? { name: metadata.name } : {};

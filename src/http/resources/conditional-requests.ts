@@ -8,21 +8,21 @@ export function etagOf(version: number): string {
   return `"${String(version)}"`;
 }
 
-/** `If-Match`: versions one of which must be current. Weak tags never match, nor do those of another server. */
+/** `If-Match`: the versions of which one must be current. Weak and foreign tags never match. */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');
   if (header === undefined) return undefined;
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether `If-None-Match` names this version: then a read is answered 304. */
+/** Whether `If-None-Match` contains this version: a read then returns 304. */
 export function isKnown(req: IncomingMessage, version: number): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined) return false;
   return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
 }
 
-/** The 412 of a request whose conditions exclude this version. */
+/** The 412 for a request with conditions that exclude this version. */
 export function unmetCondition(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
@@ -31,7 +31,7 @@ export function unmetCondition(req: IncomingMessage, version: number): Problem |
 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
-/** What cannot be read must not pass for a condition that does not hold. A bare version is taken for its tag. */
+/** A malformed condition is refused, not treated as unmet. A bare version counts as its tag. */
 export function malformedCondition(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');
   return header === undefined || tags.test(header) ? undefined : 'the header If-Match must be * or entity tags in quotes, separated by commas';

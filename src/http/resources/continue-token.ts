@@ -6,23 +6,24 @@ import type { OrderPlace } from '../../resource/query/list-query.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /**
- * Where a chain of pages goes on. It is no secret and grants nothing: all it says is checked against the query it comes
- * with, so a token of another query is told apart and a forged one only begins elsewhere in what the caller may read.
+ * The continuation of a chain of pages. It is neither secret nor a permission: everything in it is checked against the
+ * query, so a token of another query is refused, and a forged one only starts elsewhere in the data that the caller may
+ * read.
  */
 export type ContinueToken = {
-  /** The first page's position: every page of the chain repeats it. */
+  /** The first page's position, which all pages of the chain report. */
   readonly position: LogPosition;
   readonly after: OrderPlace;
-  /** The page this token is for, counted from 1. */
+  /** The number of this token's page, from 1. */
   readonly page: number;
 };
 
 export type DecodedToken =
   | { readonly ok: true; readonly token: ContinueToken }
-  /** `malformed`: not a token, or another query's. `expired`: the type's indexes have changed since. */
+  /** `malformed`: not a token, or for another query. `expired`: the type's indexes have changed since. */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
-/** What a token is bound to: the type and all that selects and orders. */
+/** The type, selection and order that a token is bound to. */
 export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
 
 const positionText = /^[1-9][0-9]{0,23}$|^0$/u;

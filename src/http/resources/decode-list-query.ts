@@ -8,11 +8,11 @@ import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-
 import { problem, type Problem } from '../problem.ts';
 import { misnamedParameter } from '../query-names.ts';
 
-/** How a page is counted in the envelope. */
+/** The kind of paging, for the list's counts. */
 export type Paging =
   | { readonly kind: 'all' }
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
-  /** `token` is what this page goes on from; absent on the chain's first page. `limit` 0: all that follow. */
+  /** `token`: the end of the previous page; absent on the first page. `limit` 0: all remaining objects. */
   | { readonly kind: 'chain'; readonly limit: number; readonly token: ContinueToken | undefined };
 
 export type ListRequest = {
@@ -22,7 +22,7 @@ export type ListRequest = {
   readonly freshness: Freshness;
 };
 
-/** What a read must not be older than; `exact` must be that very position. */
+/** The oldest acceptable position; `exact` requires this very position. */
 export type Freshness = { readonly notBefore: LogPosition | undefined; readonly match: 'not-older' | 'exact' };
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
@@ -88,7 +88,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** Page 0 reads as 1; without a size there is one page that holds everything. */
+/** Page 0 means 1; without a size there is one page with everything. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
@@ -120,7 +120,7 @@ function refused(detail: string): { readonly ok: false; readonly problem: Proble
   return { ok: false, problem: problem('bad-request', detail) };
 }
 
-/** Kubernetes answers 422 for parameters it knows with values it does not. */
+/** Kubernetes returns 422 for unknown values of known parameters. */
 export function unsupported(parameter: string, detail: string): Problem {
   return problem('invalid', `${parameter}: ${detail}`, { violations: [{ pointer: `/${parameter}`, detail }] });
 }

@@ -11,7 +11,7 @@ import { misnamedParameter } from '../query-names.ts';
 
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
-/** Who writes and how, from the request's head; `dryRun` may also stand in a DeleteOptions body. */
+/** The caller and options of a write, from the request's head; `dryRun` may also be in a DeleteOptions body. */
 export function writeContext(exchange: Exchange): Decoded<WriteContext> {
   const misnamed = misnamedParameter(exchange.query);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -54,7 +54,7 @@ export function preconditionsOf(exchange: Exchange): Preconditions {
 
 export type JsonMembers = { readonly [member: string]: Json };
 
-/** An object as a body: anything else is no object of any type. */
+/** A body must be an object. */
 export function decodeObject(body: Json): Decoded<JsonMembers> {
   return isMembers(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
 }
@@ -70,7 +70,9 @@ export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
 
 export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions; readonly propagation: Propagation | undefined };
 
-/** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members of no meaning here are not looked at. */
+/**
+ * Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members without meaning here are ignored.
+ */
 export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
   if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));

@@ -16,14 +16,14 @@ import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 
 /**
- * Marks everything the selectors choose, each object through the write door, and answers those now marked (decision 2). It is
- * not atomic: a refusal in the first batch is an answer; after that a limit of the caller's ends the list, which says how many
- * are left, and any other refusal can only cut the answer that has begun.
+ * Marks all objects that the selectors match, each by its own write, and returns the marked ones (decision 2). It is
+ * not atomic: a refusal in the first batch refuses the request; later, a rate limit ends the list, which reports the
+ * number of remaining objects, and any other refusal can only break off the response.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
   const options = await readDeleteOptions(exchange);
   if (!options.ok) return options.answer;
-  // Deleting more than a page when a page was asked for would be the worst way not to understand a parameter.
+  // Ignoring a paging parameter would delete more than the caller intended.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
   if (paged !== undefined) return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
   const selection = decodeSelection(exchange.query, type);
@@ -53,10 +53,10 @@ function unfinished(error: unknown, gone: AbortSignal): Answer {
   throw error;
 }
 
-/** The answers of the objects marked together. `left`: how many are not marked, as the caller's limits end it here. */
+/** The responses for one batch. `left`: the number of objects that are not marked because of the caller's limits. */
 type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
 
-/** `bytes`: undefined when somebody else was faster. */
+/** `bytes`: undefined if another writer was faster. */
 type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: Problem };
 
 class RefusedDeletion extends Error {
@@ -88,8 +88,8 @@ class Sweep {
   }
 
   /**
-   * What is chosen is settled once, so that an object made meanwhile is not caught. One batch is marked after another. Nothing is
-   * marked for a client that leaves while it is chosen.
+   * Selects the names once, so that new objects are not affected. Marks one batch after another. Marks nothing if the
+   * client disconnects during the selection.
    */
   async *run(selection: Selection, signal: AbortSignal): AsyncGenerator<Batch, undefined> {
     const names = await this.#ports.reader.names(this.#type.key, selection, signal);
@@ -111,7 +111,7 @@ class Sweep {
     return undefined;
   }
 
-  /** Nothing more is begun after a refusal, and what was begun is over when this is. */
+  /** Starts no further writes after a refusal, and waits for those in progress. */
   async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
     let isRefused = false;
     const outcomes = await this.#queue.addAll(names.map((name) => async () => {
@@ -134,10 +134,10 @@ class Sweep {
     return { refused: problemOf(outcome.rejection, { kind: this.#type.kind, name }) };
   }
 
-  /** Those do not count again: a deletion that is sent again for what is left would never come to it. */
+  /** Already marked objects are skipped: otherwise a repeated deletion could use up its rate limit on them. */
   #isMarked(name: string): boolean {
     const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
-    // Only few hold the word, and only those are parsed.
+    // Parses only the few objects that contain the member's name.
     if (bytes === undefined) return false;
     const { buffer, byteOffset, length } = bytes;
     if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
@@ -157,7 +157,7 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
-/** A list whose counts are known only at its end. */
+/** A list with counts that are known only at its end. */
 async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches: AsyncIterable<Batch>): AsyncGenerator<Uint8Array> {
   let before = `${JSON.stringify({ apiVersion: type.apiVersion, kind: `${type.kind}List` }).slice(0, -1)},"items":[`;
   let total = 0;

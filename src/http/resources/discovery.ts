@@ -1,7 +1,9 @@
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** What Kubernetes' clients read before anything else (`/api`, `/apis` and below), from the types served right now. */
+/**
+ * The discovery documents that Kubernetes' clients read first (`/api`, `/apis` and below), from the types served now.
+ */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
 const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
@@ -22,7 +24,10 @@ export function groupDocument(registry: TypeRegistry, group: string): DiscoveryD
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupMembers(registry, group) };
 }
 
-/** Undefined for a version without served types. A subresource's row follows its parent's: clients take the first of a kind. */
+/**
+ * Undefined for a version without served types. A subresource follows its resource, since clients take the first entry
+ * of a kind.
+ */
 export function resourceList(registry: TypeRegistry, group: string, version: string): DiscoveryDocument | undefined {
   const types = served(registry).filter((type) => type.group === group && type.version === version);
   const [first] = types;
@@ -50,7 +55,7 @@ function versionsOf(types: readonly ResourceType[]): readonly string[] {
   return [...new Set(types.map(({ version }) => version))].sort(byPriority);
 }
 
-/** Kubernetes' order: releases before betas before alphas, higher numbers first, anything else last by name. */
+/** Kubernetes' order: releases before betas before alphas, higher numbers first, others last by name. */
 function byPriority(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
   for (const [place, value] of a.entries()) {

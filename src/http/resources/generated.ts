@@ -13,14 +13,14 @@ import { ListCache } from './list-cache.ts';
 import { problem } from '../problem.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
-/** What the generated APIs do not take: the next in line may. */
+/** The request is not for a generated API: another route may match. */
 export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly string[] };
 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
 const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
 const statusMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 
-/** The APIs that every registered type has (seed 4.1), found by the request's place and not by a route each. */
+/** The APIs of every registered type (seed 4.1), found by the request's path instead of one route for each. */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
   readonly #ports: ResourcePorts;
@@ -32,22 +32,22 @@ export class GeneratedApi {
     this.#collections = new Collections(ports, new ListCache(feed));
   }
 
-  /** The type a place names, served or not. */
+  /** The type at a path, served or not. */
   registrationAt({ group, version, resource }: Place): Registration | undefined {
     return this.#registry.byPath(group, version, resource);
   }
 
-  /** The plugin whose group the path is in, while it is being reloaded: what is not there may be in a moment. */
+  /** The plugin that owns the path's group, while it is being reloaded: missing types may be registered soon. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.returning(group) : undefined;
   }
 
-  /** Plugins of which it is not known yet what they serve; empty soon after the start, and from then on. */
+  /** Plugins with unknown types; empty from shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
 
-  /** Whether a registered type, or the group or version of one, is what the path names. */
+  /** Whether the path names a registered type, or the group or version of one. */
   isKnown([, group = '', version, plural]: readonly string[]): boolean {
     if (version !== undefined && plural !== undefined) return this.#registry.byPath(group, version, plural) !== undefined;
     return this.#registry.all().some(({ type }) => type.group === group && (version === undefined || type.version === version));
@@ -72,7 +72,7 @@ export class GeneratedApi {
     if (place.name === undefined) return this.#collection(exchange, type);
     const allow = itemMethodsOf(type, place.subresource);
     if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
-    // No object has such a name, and storage need not be asked to find a key for it.
+    // No object has an invalid name, and the storage does not accept it as a key.
     if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
     return this.#item(exchange, { type, name: place.name });
   }
@@ -96,7 +96,7 @@ export class GeneratedApi {
   }
 }
 
-/** None for a subresource that the type does not have: another route may. */
+/** Undefined for a subresource that the type does not have: another route may match. */
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
   return subresource === 'status' && type.statusSubresource ? statusMethods : [];

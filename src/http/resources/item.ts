@@ -15,12 +15,12 @@ import { misnamedParameter } from '../query-names.ts';
 import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.ts';
 import { readObject, unread } from '../body/read-object.ts';
 
-/** What a generated API reads by. */
+/** The part of the reader that a generated API uses. */
 export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'>;
 
 export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
 
-/** The generated API of one object. `name` is the path's. */
+/** The object of a request. `name` is from the path. */
 export type ItemTarget = { readonly type: ResourceType; readonly name: string };
 
 export function getItem(exchange: Exchange, target: ItemTarget, { reader }: ResourcePorts): Answer | Promise<Answer> {
@@ -48,7 +48,7 @@ function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: Resou
   return bytesAnswer(stored.bytes, 200, headers);
 }
 
-/** Undefined once this node has folded what the client has seen; the answer when it cannot. */
+/** Undefined once this node has folded the requested position; otherwise the refusal. */
 export async function staleness(freshness: Freshness, exchange: Exchange, reader: ResourceReader): Promise<Answer | undefined> {
   const { notBefore, match } = freshness;
   if (notBefore === undefined) return undefined;
@@ -67,7 +67,7 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
   return undefined;
 }
 
-/** Positions of another epoch name other states, if any: what the client holds must be read anew. */
+/** A position of another epoch is meaningless here: the client must read its data again. */
 function foreignPosition(position: LogPosition): Problem {
   return problem('expired', `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`);
 }
@@ -108,7 +108,7 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** DeleteOptions of a body that may be empty, whatever its media type then says. */
+/** DeleteOptions from a body that may be empty, whatever its media type. */
 export async function readDeleteOptions(exchange: Exchange): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
   const media = mediaTypeOf(exchange.req, ['application/json']);
   const body = await readBody(exchange);
@@ -126,7 +126,7 @@ async function write(exchange: Exchange, target: ItemTarget, ports: ResourcePort
   return written(await ports.execute(target.type, command, context.value), target);
 }
 
-/** An outcome as the answer of a change. */
+/** The response for a write's outcome. */
 export function written(outcome: WriteOutcome, { type, name }: { readonly type: ResourceType; readonly name?: string }): Answer {
   if (!outcome.ok) return refusal(problemOf(outcome.rejection, { kind: type.kind, ...(name === undefined ? {} : { name }) }));
   return bytesAnswer(outcome.bytes, 200, writtenHeaders(outcome));
@@ -137,14 +137,14 @@ export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok
   return warnings.length === 0 ? etag : [...etag, ...warningHeaders(warnings)];
 }
 
-/** `Warning: 299 - "text"`; a header holds no control characters, and only ASCII passes every reader. */
+/** `Warning: 299 - "text"`; a header has no control characters, and only ASCII is safe for every reader. */
 function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => ['Warning', `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`]);
 }
 
 /**
- * A missing object is told before its body is looked at (decision 2), and so is one that `If-None-Match` excludes. That it is
- * missing is for the write door to say: another node may have made it a moment ago.
+ * A missing object is reported before its body is read (decision 2), and so is one that `If-None-Match` excludes. The
+ * write path decides that it is missing: another node may have just created it.
  */
 export async function refuseAbsent(exchange: Exchange, target: ItemTarget, { reader, execute }: ResourcePorts): Promise<Answer | undefined> {
   const stored = reader.get(target.type.key, target.name);

@@ -10,22 +10,22 @@ type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 type Entry = {
   readonly request: ListRequest;
   readonly page: Omit<ListPage, 'items'>;
-  /** The answer as it was last given, where its items begin, and the position it tells. */
+  /** The last response, the start of its items, and its position. */
   bytes: Buffer;
   itemsAt: number;
   position: LogPosition;
 };
 
 /**
- * Recent list answers. An answer stays right until an object of its type changes; when only other types have, its head is
- * written anew with the new position and its items are kept.
+ * Caches recent list responses. A response is valid until an object of its type changes; after changes of other types
+ * only, its head is written again with the new position.
  */
 export class ListCache {
-  /** By type and query as sent; the least recently used first. */
+  /** By type and query as sent; least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** The sum of what the entries hold, at most `listCacheBytesMax`. */
+  /** The total size of the entries, at most `listCacheBytesMax`. */
   #bytes = 0;
-  /** The position of the last change of each type since this cache began. */
+  /** By type: the position of its last change since the cache was created. */
   readonly #changed = new Map<TypeKey, LogPosition>();
 
   constructor(feed: ChangeFeed) {
@@ -34,7 +34,7 @@ export class ListCache {
     });
   }
 
-  /** The answer for `key` as of `position`, when it is known. `key` stands for one query of one type. */
+  /** The response for `key` as of `position`, if cached. `key` identifies one query of one type. */
   find(key: string, type: ListRequest['identity']['type'], position: LogPosition): Buffer | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -53,11 +53,11 @@ export class ListCache {
     return entry.bytes;
   }
 
-  /** The answer for a page just read, kept for the next one who asks the same. */
+  /** Caches a page that was just read, and returns its response. */
   keep(key: string, request: ListRequest, page: Joined): Buffer {
     const { items, ...facts } = page;
     const entry: Entry = { request, page: facts, ...rendered({ request, page: facts }, items, page.position) };
-    // One answer must not push all others out.
+    // A single response must not evict all others.
     if (sizeOf(key, entry) > listCacheBytesMax / 4) return entry.bytes;
     const present = this.#entries.get(key);
     if (present !== undefined) this.#remove(key, present);

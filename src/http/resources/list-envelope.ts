@@ -3,7 +3,7 @@ import type { ListPage } from '../../read/objects.ts';
 import { encodeToken } from './continue-token.ts';
 import type { ListRequest, Paging } from './decode-list-query.ts';
 
-/** A list answer up to `"items":[` (decision 4.1); `]}` ends it. */
+/** A list response up to `"items":[` (decision 4.1); `]}` ends it. */
 export function envelopeHead(request: ListRequest, page: Omit<ListPage, 'items'>, position: LogPosition): string {
   const { type } = request.identity;
   const head = {
@@ -35,7 +35,7 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
       return ends({ page: paging.page, size: paging.size, total, totalPages }, paging.page < totalPages);
     }
     case 'chain': {
-      // Objects come and go while a chain is followed, so whether it goes on is read from the list and not from the counts.
+      // The counts change while a chain is followed, so they do not decide whether it continues.
       const page = paging.token?.page ?? 1;
       const totalPages = paging.limit === 0 ? page : Math.ceil(total / paging.limit);
       return ends({ page, size: paging.limit, total, totalPages }, next !== undefined);

@@ -12,9 +12,12 @@ import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { ResourcePorts, ResourceReader } from './item.ts';
 
-export type Owned = { readonly type: ResourceType; /** Compared with `spec.owner`, which the type must have indexed. */ readonly owner: string };
+export type Owned = { readonly type: ResourceType; /** Compared with `spec.owner`, which the type must index. */ readonly owner: string };
 
-/** Reading and writing as if there were only one owner's objects: what is another's is not there. New ones get their owner from the write door. */
+/**
+ * Restricts reads and writes to one owner's objects: others appear as missing. The write path sets the owner of new
+ * objects.
+ */
 export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): ResourcePorts {
   return { reader: new OwnedReader(reader, owned), execute: ownedExecute({ reader, execute }, owned) };
 }
@@ -87,26 +90,26 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
 }
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
-/** `counted`: how it is written from here on. */
+/** `counted`: the context of the write after the check. */
 type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
 
 async function lookedUp(type: ResourceType, name: string, lookup: Lookup): Promise<Found | { readonly refused: WriteOutcome }> {
   const { reader, execute, context } = lookup;
   const stored = reader.get(type.key, name);
   if (stored !== undefined) return { stored, counted: context };
-  // Another node may have made it a moment ago: the door says so, once this one has folded it.
+  // Another node may have just created it: the write path knows, once this node has folded it.
   const probe = await execute(type, { type: 'delete', name, preconditions: {} }, { ...context, dryRun: true });
   const news = reader.get(type.key, name);
   if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
   return { refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe };
 }
 
-/** What holds an object back and what it belongs to is for the platform and administrators to say, not for its owner. */
+/** Finalizers and owner references are set by the platform and administrators, not by the object's owner. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
 type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
 
-/** What a patch comes to is known once it is tried; undefined: it leaves them as they are. */
+/** The effect of a patch is known after a dry run; undefined: these members do not change. */
 async function changeRefused(type: ResourceType, command: Command, { stored, execute, context }: Change): Promise<WriteOutcome | undefined> {
   const tried = await execute(type, command, { ...context, dryRun: true });
   return tried.ok ? refusedAs(type, tried.name, { after: storedObject(tried.bytes).metadata, before: storedObject(stored.bytes).metadata }) : tried;
@@ -125,7 +128,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
 
-/** What people may say of their own objects in as many words as they like. */
+/** Members that users may set on their own objects, within limits. */
 const described = ['labels', 'annotations'] as const;
 
 const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;
@@ -134,7 +137,7 @@ function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };
 }
 
-/** Of keys and values; a value of another kind is refused elsewhere. */
+/** The size of keys and values; values of another type are refused elsewhere. */
 function bytesOf(texts: unknown): number {
   if (!isMembers(texts)) return 0;
   const bytes = ([key, value]: readonly [string, unknown]): number =>
@@ -146,12 +149,14 @@ function nameIn(metadata: unknown): string {
   return isMembers(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-/** None are none, however that is said. */
+/** Null, absent and empty lists are equal. */
 function listed(value: unknown): unknown {
   return value ?? [];
 }
 
-/** To the very object that was looked at: its name may be another's by the time the command is decided. */
+/**
+ * Adds the uid of the checked object as a precondition: its name may belong to another one by the time of the decision.
+ */
 function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' | 'fence' }>>(command: C, uid: string): C {
   return { ...command, preconditions: { uid, ...command.preconditions } };
 }

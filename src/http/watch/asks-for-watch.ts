@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is asked for goes on after the answer has begun: a WebSocket, or server-sent events. */
+/** Whether the response outlives the request: a WebSocket, or server-sent events. */
 export function outlives(req: IncomingMessage, isUpgrade: boolean): boolean {
   return isUpgrade || req.headers.accept?.includes('text/event-stream') === true;
 }
 
-/** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept of server-sent events. */
+/** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept header with server-sent events. */
 export function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, isUpgrade: boolean): boolean {
   if (typeof query === 'string') return false;
   if (outlives(req, isUpgrade)) return true;

@@ -28,7 +28,8 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
 function decodeStart(query: URLSearchParams, resumed: string | undefined): Decoded<WatchStart> {
   const initial = decodeInitial(query);
   if (!initial.ok) return initial;
-  // An event source repeats its first URL when it comes back: what it has seen counts, not where it once began.
+  // An event source repeats its first URL when it reconnects: the last event id takes precedence over the original
+  // start.
   if (resumed !== undefined && resumed !== '') return decodeResumed(resumed);
   const position = decodePosition(query.get('resourceVersion') ?? '', 'resourceVersion');
   if (!position.ok) return position;
@@ -37,7 +38,7 @@ function decodeStart(query: URLSearchParams, resumed: string | undefined): Decod
   return { ok: true, value: initial.value === false ? { kind: 'now' } : { kind: 'state', notBefore: undefined, marksEnd: false } };
 }
 
-/** Kubernetes' rule: the two parameters come together. Undefined when neither is there. */
+/** Kubernetes' rule: both parameters must be present together. Undefined when both are absent. */
 function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   const initial = decodeFlag(query, 'sendInitialEvents');
   if (!initial.ok) return initial;
@@ -52,7 +53,7 @@ function decodeResumed(text: string): Decoded<WatchStart> {
   return { ok: true, value: position.value === undefined ? { kind: 'state', notBefore: undefined, marksEnd: false } : { kind: 'after', position: position.value } };
 }
 
-/** `0` is any position, so it says as much as nothing. */
+/** `0` means any position, like an absent value. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
   if (text !== '' && !isPosition(text)) return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
   const position = BigInt(text);
@@ -69,7 +70,10 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
   }
 }
 
-/** Undefined for none, as 0 means. A longer one ends at the bound: clients take the end of a watch for what it is and come back. */
+/**
+ * Undefined for 0, which means no timeout. A longer timeout is reduced to the limit: clients reconnect when a watch
+ * ends.
+ */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';
   if (!/^\d{0,16}$/u.test(text)) return { ok: false, problem: problem('bad-request', `timeoutSeconds: must be a whole number >= 0, is ${shown(text)}`) };

@@ -5,18 +5,18 @@ import { problem, problems, type Problem, type ProblemReason } from '../problem.
 type Told = {
   /** A WebSocket's close code (RFC 6455, 7.4). */
   readonly closeCode: number;
-  /** The ERROR event before the end; absent when the client should simply come back. */
+  /** The ERROR event before the end; absent if the client should simply reconnect. */
   readonly error?: ProblemReason;
 };
 
-/** How each end is told (decisions 5.3 to 5.5). */
+/** The close code and the error of each ending (decisions 5.3 to 5.5). */
 export const endings = {
   'timed-out': { closeCode: 1000 },
   'too-slow': { closeCode: 1013 },
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The server goes on, so the connection's end alone would not say why.
+  // The server keeps running, so the end of the connection alone would not show the reason.
   'type-gone': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
@@ -34,7 +34,7 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
   return Buffer.concat(parts);
 }
 
-/** Why no watch begins. */
+/** Why no watch can be opened. */
 export function refusalProblem(refusal: 'too-many-watchers' | 'shutting-down'): Problem {
   return refusal === 'shutting-down'
     ? problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 })

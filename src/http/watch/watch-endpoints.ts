@@ -48,7 +48,7 @@ class HubEndpoints {
       return;
     }
     res.flushHeaders();
-    // A connection that is reset while it is written to: its `close` tells the hub.
+    // A reset during a write is handled by `close`, which notifies the hub.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
     res.once('close', () => { watcher.gone(); });
@@ -74,7 +74,7 @@ class HubEndpoints {
   }
 }
 
-/** A proxy that collects an answer before it passes it on would keep a watch from ever beginning. */
+/** A buffering proxy would prevent a watch from ever starting. */
 const streamHeaders = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no', 'X-Content-Type-Options', 'nosniff', 'X-Request-Id'] as const;
 
 function acceptsEventStream(req: IncomingMessage): boolean {

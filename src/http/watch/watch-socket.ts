@@ -12,8 +12,8 @@ export const binaryFrame = 0x82;
 const frameEnd = Buffer.from('}');
 
 /**
- * One unmasked text frame an event (RFC 6455, 5.2), made here once for all watchers: a WebSocket library would make the
- * header and a write for each of them.
+ * One unmasked text frame for each event (RFC 6455, 5.2), encoded once for all watchers: a WebSocket library would
+ * encode the header and write for each.
  */
 export const webSocketFrames: FrameEncoding = {
   name: 'websocket',
@@ -23,7 +23,7 @@ export const webSocketFrames: FrameEncoding = {
   },
 };
 
-/** `opening`: the frame's first byte, a whole text message's by default. */
+/** `opening`: the frame's first byte, by default that of a whole text message. */
 export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
   if (payloadBytes < 126) return Buffer.from([opening, payloadBytes]);
   if (payloadBytes < 65_536) return Buffer.from([opening, 126, payloadBytes >> 8, payloadBytes & 0xff]);
@@ -34,7 +34,10 @@ export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
   return header;
 }
 
-/** A watch over a WebSocket. Frames go to the connection itself, whole, so the library's control frames fall between them. */
+/**
+ * A watch over a WebSocket. Frames are written directly to the connection, as a whole, so that the library's control
+ * frames fit in between.
+ */
 export class SocketSink implements Sink {
   readonly encoding = webSocketFrames;
   readonly #webSocket: WebSocket;

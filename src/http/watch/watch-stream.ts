@@ -10,13 +10,13 @@ import { errorFrames } from './watch-ending.ts';
 const lineEnd = Buffer.from('}\n');
 const eventEnd = Buffer.from('}\n\n');
 
-/** One event a line. */
+/** One event on each line. */
 export const jsonLines: FrameEncoding = {
   name: 'json-lines',
   encode: ({ type, object }, into) => { into.push(eventOpenings[type], object, lineEnd); },
 };
 
-/** Events without a name, each with the position to resume after. JSON on one line needs no splitting. */
+/** Events without a name, each with the position to resume from. JSON is on one line, so it needs no splitting. */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
   encode: ({ type, object, position }, into) => {
@@ -25,14 +25,14 @@ export const serverSentEvents: FrameEncoding = {
   mark: (position, into) => { into.push(Buffer.from(markText(position), 'latin1')); },
 };
 
-/** An id without data is remembered by the client and shown to nobody. */
+/** Clients remember an id without data, and dispatch no event. */
 function markText(position: LogPosition): string {
   return `id: ${position.toString()}\n\n`;
 }
 
 const newline = Buffer.from('\n');
 
-/** An endless HTTP answer. */
+/** A streaming HTTP response. */
 export class StreamConnection implements Connection {
   readonly #res: ServerResponse;
 
@@ -42,7 +42,7 @@ export class StreamConnection implements Connection {
 
   write(frames: Uint8Array, taken: () => void): void {
     this.#res.write(frames, taken);
-    // Otherwise all writes of a turn reach the system after it, when nobody looks at the time any more.
+    // Otherwise all writes of a turn would be sent after it, outside of its time limit.
     this.#res.socket?.uncork();
   }
 
@@ -50,13 +50,13 @@ export class StreamConnection implements Connection {
     this.#res.destroy();
   }
 
-  /** Cleanly, so that the peer knows it has whole events and resumes after the last. */
+  /** Ends cleanly, so that the peer knows that its events are complete and resumes after the last. */
   end(): void {
     this.#res.end();
   }
 }
 
-/** A watch as one endless HTTP answer. */
+/** A watch as a streaming HTTP response. */
 export class StreamSink extends StreamConnection implements Sink {
   readonly encoding: FrameEncoding;
 
@@ -70,7 +70,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
-  /** HTTP has no question to ask: a peer that is gone is found by what it does not take. */
+  /** HTTP has no ping: a dead peer is detected by unaccepted data. */
   isUnresponsive(): boolean {
     return false;
   }

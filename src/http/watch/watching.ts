@@ -4,23 +4,26 @@ import type { Duplex } from 'node:stream';
 import type { Subject } from '../../command/subject.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** A watch that was authenticated, authorized and routed; its selection and start are still text. */
+/** A watch that is authenticated, authorized and routed; its selection and start are not decoded yet. */
 export type WatchRequest = {
   readonly type: ResourceType;
-  /** The one object watched; absent on a collection. */
+  /** The watched object; absent for a collection. */
   readonly name?: string;
-  /** The query as sent: selectors, resourceVersion and the like are decoded by the endpoint, which answers 400 itself. */
+  /**
+   * The query as sent: the endpoint decodes selectors, resourceVersion and other parameters, and refuses invalid ones
+   * with 400.
+   */
   readonly query: URLSearchParams;
   readonly subject: Subject;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
   readonly requestId: string;
 };
 
-/** The watch side of the API, one method a transport. Both take over the connection and never throw. */
+/** The watch API, one method for each transport. Both take over the connection and never throw. */
 export type WatchEndpoints = {
-  /** Chunked JSON lines, or server-sent events when `Accept` asks for them. */
+  /** Chunked JSON lines, or server-sent events if `Accept` asks for them. */
   open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void;
-  /** A WebSocket. `head` is what the client sent after its handshake. */
+  /** A WebSocket. `head`: the data that the client sent after its handshake. */
   upgrade(request: WatchRequest, req: IncomingMessage, socket: Duplex, head: Buffer): void;
 };
