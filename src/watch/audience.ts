@@ -9,17 +9,17 @@ import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * The live watchers that see the same bytes: of one type, name, selection and encoding. A batch is framed once for all of
- * them, and each gets the one buffer in one write.
+ * The live watchers that receive the same bytes: with the same type, name, selection and encoding. A batch is encoded
+ * once for all of them, and each gets the same buffer in one write.
  */
 export class Audience {
   readonly #encoding: FrameEncoding;
   /** Undefined when everything is selected. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
-  /** Frames of single changes that one who joined has yet to take, by the change's position. */
+  /** Encoded single changes that a joining watcher has not received yet, by position. */
   readonly #held = new Map<LogPosition, Frames>();
-  /** The pieces of the frames of the batch being published; empty between batches. */
+  /** The parts of the frames of the batch being published; empty between batches. */
   #parts: Uint8Array[] = [];
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -39,7 +39,7 @@ export class Audience {
     this.#members.delete(watcher);
   }
 
-  /** Puts a change into the batch if it concerns this audience. True for the batch's first one. */
+  /** Adds a change to the batch if the audience selects it. True for the first one of the batch. */
   take(change: ShownChange): boolean {
     const before = this.#parts.length;
     this.#encode(change, this.#parts);
@@ -53,7 +53,7 @@ export class Audience {
     for (const watcher of this.#members) watcher.offer(frames, now);
   }
 
-  /** The frames of changes this audience has been sent already, for one who was not there: shared by all who come for them. */
+  /** The frames of earlier changes for a watcher that joins: shared by all that join. */
   framesOf(changes: readonly ShownChange[]): readonly Frames[] {
     return changes.map((change) => this.#held.get(change.position) ?? this.#framed(change)).filter(({ bytes }) => bytes.length > 0);
   }
@@ -73,7 +73,7 @@ export class Audience {
   }
 }
 
-/** The pieces are buffers already when there is only one. */
+/** A single part is a buffer already. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
@@ -82,23 +82,23 @@ export function join(parts: readonly Uint8Array[]): Uint8Array {
 /** The audiences of one type. */
 type Gathered = {
   readonly byKey: Map<string, Audience>;
-  /** Those that may be concerned by any object. */
+  /** Audiences that any object may concern. */
   readonly wide: Set<Audience>;
-  /** Those that look at one object only: with many of them, a change must not ask each. */
+  /** Audiences of one object each: with many of them, a change must not check all. */
   readonly byName: Map<string, Set<Audience>>;
 };
 
-/** Finds who is concerned. Holds no audience without members. */
+/** Finds the audiences of a change. Contains no audience without members. */
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
-  /** Where each watcher is, and by which key its audience is found. */
+  /** The audience of each watcher, and its key. */
   readonly #places = new Map<Watcher, { readonly audience: Audience; readonly key: string }>();
 
   get size(): number {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
   }
 
-  /** The audience a watcher belongs to, whether or not anybody is in it. */
+  /** The audience for a plan, with or without members. */
   of(plan: WatchPlan, encoding: FrameEncoding): Audience {
     return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);
   }
@@ -162,7 +162,7 @@ export class Audiences {
 
 const none: ReadonlySet<Audience> = new Set();
 
-/** JSON has no word for infinite numbers, which an index's keys may be: a number is written as a text. */
+/** JSON cannot represent infinite numbers, which may be index keys: numbers are written as text. */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
   return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) => (typeof value === 'number' ? `#${String(value)}` : value));
 }

@@ -4,22 +4,22 @@ import type { Slices } from './slices.ts';
 
 export type BudgetBounds = { readonly bytesMax: number; readonly accountBytesMax: number };
 
-/** A queue as the budget sees it. */
+/** A queue, as the budget uses it. */
 export type Queue = {
-  /** Bytes its peer has not taken: the more, the further it is behind. */
+  /** Bytes that its peer has not consumed: the queue with the most is furthest behind. */
   readonly unreadBytes: number;
-  /** Cuts it off for the budget's sake: nothing is queued in it afterwards but a write that has begun. */
+  /** Disconnects it for exceeding the budget: only a write in progress remains in it. */
   overflow(): void;
-  /** Gives back everything at once: the connection is destroyed soon. */
+  /** Releases everything at once: the connection is destroyed soon. */
   cut(): void;
 };
 
-/** What one user's queues hold together. Visitors have one for each address. */
+/** The total of one user's queues. Visitors have one account for each address. */
 export class Account {
   readonly key: string;
   bytes = 0;
   readonly queues = new Set<Queue>();
-  /** Those that were ended and hold a last write, the oldest first. */
+  /** Ended queues with a last write, oldest first. */
   readonly leaving = new Set<Queue>();
 
   constructor(key: string) {
@@ -28,8 +28,8 @@ export class Account {
 }
 
 /**
- * What all queues together and those of each user may hold. Counting a frame takes the same time however many queues and
- * frames there are; only past a bound are the queues looked at, once a turn.
+ * The limits of all queues together and of each user. Counting a frame takes constant time; only past a limit are the
+ * queues compared, once in a turn.
  */
 export class BufferBudget {
   readonly #bounds: BudgetBounds;
@@ -37,9 +37,9 @@ export class BufferBudget {
   readonly #accounts = new Map<string, Account>();
   readonly #leaving = new Set<Queue>();
   #bytes = 0;
-  /** Of each scope that was past its bound in this turn: its queues, the one furthest behind last. */
+  /** By scope that exceeded its limit in this turn: its queues, the one furthest behind last. */
   readonly #orders = new Map<Account | BufferBudget, Queue[]>();
-  /** Whether a bound is being enforced: cutting off one queue may queue a frame in another. */
+  /** Whether a limit is being enforced: disconnecting one queue may queue a frame in another. */
   #relieving = false;
 
   constructor(slices: Slices, bounds: BudgetBounds) {
@@ -47,12 +47,12 @@ export class BufferBudget {
     this.#bounds = bounds;
   }
 
-  /** Held by all queues, each shared buffer counted once. */
+  /** The bytes in all queues, with each shared buffer counted once. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Held by one user's queues. */
+  /** The bytes in one user's queues. */
   bytesOf(key: string): number {
     return this.#accounts.get(key)?.bytes ?? 0;
   }
@@ -67,14 +67,14 @@ export class BufferBudget {
     return account;
   }
 
-  /** It takes nothing new: from now on it is the first to be cut. */
+  /** The queue accepts nothing more: it is disconnected first from now on. */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.add(queue);
     this.#leaving.add(queue);
   }
 
-  /** It holds nothing and never will again. */
+  /** The queue is empty and stays so. */
   forget(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.delete(queue);
@@ -96,7 +96,7 @@ export class BufferBudget {
     this.#bytes -= last === 'anybody' ? bytes : watchQueuedFrameBytes;
   }
 
-  /** Cuts off who is furthest behind until both bounds hold again. To be called after something was held. */
+  /** Disconnects the queues furthest behind until both limits are met. Call it after adding bytes. */
   relieve(account: Account): void {
     const { bytesMax, accountBytesMax } = this.#bounds;
     if ((account.bytes <= accountBytesMax && this.#bytes <= bytesMax) || this.#relieving) return;
@@ -106,7 +106,7 @@ export class BufferBudget {
     this.#relieving = false;
   }
 
-  /** False when there is nobody left. */
+  /** False when no queue is left. */
   #cutOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
     for (const queue of leaving) {
       queue.cut();

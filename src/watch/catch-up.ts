@@ -15,17 +15,17 @@ export type CatchUpSource = {
   readonly log: Pick<EventLog, 'head' | 'readAll' | 'readStream' | 'state'>;
   readonly reader: ObjectReader;
   readonly clock: Clock;
-  /** The hub's: what is after it will be published. */
+  /** The hub's position: later changes will be published. */
   readonly position: () => LogPosition;
-  /** Resolves when this catch-up may work on: all of them together use only a part of each turn. */
+  /** Resolves when this catch-up may continue: all of them together use only a part of each turn. */
   readonly turn: () => Promise<void>;
-  /** Whether others wait to read the log: a reader then gives its place up after each batch. */
+  /** Whether other readers wait for a slot: a reader then releases its slot after each batch. */
   readonly isCrowded: () => boolean;
 };
 
 /**
- * Waits until this node holds what the watch begins with. A position that the log itself does not hold was never handed out
- * by it: the client's copy is of another log and must be made anew.
+ * Waits until this node has folded the start of the watch. A position that the log never issued expires the watch: the
+ * client's data comes from another log, and it must list again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -42,7 +42,7 @@ function expired(position: LogPosition): Ending {
 }
 
 function silent(error: unknown): never {
-  throw isSaidByLog(error) ? error : new LogSilentError('the event log does not answer', { cause: error });
+  throw isSaidByLog(error) ? error : new LogSilentError('the event log is unavailable', { cause: error });
 }
 
 function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
@@ -72,9 +72,8 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher to the present, slice by slice, and never queues more for it than a bounded part of the past. What
- * happens meanwhile is read too, until the rest is short enough to be handed over in the turn the watcher joins: so there is
- * neither a gap nor a repeat.
+ * Brings a watcher up to date, slice by slice, with a bounded queue. Changes in the meantime are read as well, until
+ * the rest is short enough to be sent in the turn in which the watcher joins: so there is neither a gap nor a repeat.
  */
 export class Replay {
   readonly #watcher: Watcher;
@@ -82,9 +81,9 @@ export class Replay {
   readonly #encoding: FrameEncoding;
   readonly #events: LoggedEvents;
   #parts: Uint8Array[] = [];
-  /** Of the objects in `#parts`. */
+  /** The bytes of the objects in `#parts`. */
   #bytes = 0;
-  /** When the slice began that is being made. */
+  /** The start of the present slice. */
   #begunAt: number;
   /** Until the watch is over. */
   readonly #wanted: Wanted = { throwIfAborted: () => { if (this.#isOver()) throw new WatchOverError(); } };
@@ -97,7 +96,7 @@ export class Replay {
     this.#events = new LoggedEvents({ readStream: async (...read) => source.log.readStream(...read).catch(silent) }, watcher.plan);
   }
 
-  /** The present objects, all as they are at one position, where the watch goes on. */
+  /** Sends the present objects, all as of one position, from which the watch continues. */
   async state(signal: AbortSignal): Promise<void> {
     const place = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
     if (place === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
@@ -128,8 +127,8 @@ export class Replay {
   }
 
   /**
-   * The events between what the watcher has seen and the hub's position: all of them, or as many as its peer takes and others
-   * leave it time for. The cursor says how far it came.
+   * Sends the events between the watcher's cursor and the hub's position: all, or as many as its peer consumes and the
+   * time allows. The cursor records the progress.
    */
   async log(signal: AbortSignal): Promise<void> {
     try {
@@ -140,7 +139,7 @@ export class Replay {
     }
   }
 
-  /** Resolves when the peer has taken what was sent, or nobody is there any more. At once while little is unread. */
+  /** Resolves when the peer has consumed the sent data, or has disconnected. Immediate while little is unread. */
   async drained(): Promise<void> {
     const watcher = this.#watcher;
     const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;
@@ -152,7 +151,7 @@ export class Replay {
 
   async #log(signal: AbortSignal): Promise<void> {
     await this.#turn();
-    if (isGivenUp(signal) || !this.#source.log.state().reachable) throw new LogSilentError('the event log does not answer');
+    if (isGivenUp(signal) || !this.#source.log.state().reachable) throw new LogSilentError('the event log is unavailable');
     if (this.#isOver()) return;
     const after = must(this.#watcher.cursor, 'after its initial state a watcher has a cursor');
     const until = this.#source.position();
@@ -163,12 +162,12 @@ export class Replay {
       this.#flush(batch.at(-1)?.position ?? after);
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
-    // A read that was given up has not come to its end.
+    // An aborted read has not reached its end.
     if (isGivenUp(signal)) throw new LogSilentError('the event log stopped answering');
     this.#flush(until);
   }
 
-  /** False when the rest of the batch must wait: the peer is behind, or gone. */
+  /** False when the rest of the batch must wait: the peer is behind or has disconnected. */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;
@@ -193,7 +192,7 @@ export class Replay {
     this.#bytes += event.object.length;
   }
 
-  /** Whether the slice that is being made is as long as one may be. */
+  /** Whether the present slice has reached its limit. */
   #isWhole(): boolean {
     return this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs;
   }
@@ -206,7 +205,7 @@ export class Replay {
     return this.#watcher.state === 'closed';
   }
 
-  /** Sends the slice. Everything up to `cursor` is sent with it. */
+  /** Sends the slice, which covers everything up to `cursor`. */
   #flush(cursor: LogPosition | undefined): void {
     const frames = this.#parts.length === 0 ? [] : [new Frames(join(this.#parts))];
     this.#parts = [];

@@ -3,21 +3,21 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** One event before it is known how its watcher reads it. */
+/** One event before its encoding. */
 export type WatchEvent = {
   readonly type: EventType;
-  /** The JSON of the event's object, on one line: for a change the very bytes GET would answer. */
+  /** The JSON of the event's object, on one line: for a change, exactly the bytes of GET. */
   readonly object: Uint8Array;
-  /** Where a watcher that has seen this event may resume; undefined within an initial state, which has no such place. */
+  /** The position from which a watcher may resume after this event; undefined within an initial state. */
   readonly position: LogPosition | undefined;
 };
 
-/** How events are put on one kind of wire. Watchers of one encoding can share bytes. */
+/** The encoding of events for one kind of connection. Watchers with the same encoding share bytes. */
 export type FrameEncoding = {
   readonly name: string;
-  /** Appends the pieces of one frame, which are joined later: the object is not copied twice. */
+  /** Appends the parts of one frame, which are joined later, so that the object is not copied twice. */
   readonly encode: (event: WatchEvent, into: Uint8Array[]) => void;
-  /** Appends what tells the watcher where it may resume, without an event. Absent where the wire has no such word. */
+  /** Appends a position to resume from, without an event. Absent if the format does not support it. */
   readonly mark?: (position: LogPosition, into: Uint8Array[]) => void;
 };
 
@@ -34,7 +34,7 @@ function opening(type: EventType): Buffer {
   return Buffer.from(`{"type":"${type}","object":`);
 }
 
-/** An event that says only how far the watcher has come. `mark` is how Kubernetes marks the end of the present state. */
+/** An event with only a position. `mark`: Kubernetes' annotation for the end of the initial state. */
 export function bookmark(type: ResourceType, position: LogPosition, mark?: 'initial-events-end'): WatchEvent {
   const annotations = mark === undefined ? {} : { annotations: { 'k8s.io/initial-events-end': 'true' } };
   const object = { kind: type.kind, apiVersion: type.apiVersion, metadata: { resourceVersion: position.toString(), ...annotations } };

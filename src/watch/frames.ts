@@ -1,29 +1,29 @@
 import { watchFrameOverheadBytes } from '../limits/watches.ts';
 
 /**
- * Whole frames in one buffer, which any number of queues may hold. Knows by which accounts it is held and how often, so
- * that each counts it once.
+ * Complete frames in one buffer, which several queues may share. Tracks the number of holds by account, so that each
+ * account counts the buffer once.
  */
 export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
-  /** Most frames are held by one account only: a map for each would cost more than writing it does. */
+  /** Most frames are held by one account: a map for each would cost more than the write. */
   #account: object | undefined;
   #holds = 0;
   #others: Map<object, number> | undefined;
 
-  /** `onFree`: the last hold was given back. */
+  /** `onFree`: called after the last release. */
   constructor(bytes: Uint8Array, onFree?: () => void) {
     this.bytes = bytes;
     this.#onFree = onFree;
   }
 
-  /** What holding it costs, whoever does and however often. */
+  /** The memory of the buffer, counted once. */
   get heldBytes(): number {
     return this.bytes.length + watchFrameOverheadBytes;
   }
 
-  /** By whom it is held first with this hold. */
+  /** Adds a hold, and returns the largest scope that this is the first hold of. */
   hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
       this.#holds += 1;
@@ -40,7 +40,7 @@ export class Frames {
     return held === 0 ? 'account' : 'neither';
   }
 
-  /** Gives a hold back: by whom it is held no more. */
+  /** Removes a hold, and returns the largest scope that this was the last hold of. */
   release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {
       if (this.#releaseOther(account) > 0) return 'neither';
@@ -54,7 +54,7 @@ export class Frames {
     return 'anybody';
   }
 
-  /** How often it still holds it. */
+  /** The remaining holds of the account. */
   #releaseOther(account: object): number {
     const left = (this.#others?.get(account) ?? 1) - 1;
     if (left > 0) this.#others?.set(account, left);

@@ -10,16 +10,16 @@ export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
 export type WatchGuardDependencies = {
   readonly hub: Pick<WatchHub, 'recheck'>;
-  /** Whatever else outlives its request: ends what `allows` does not allow any more. */
+  /** Ends streams of plugins that `allows` no longer allows. */
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
-  /** Whether this subject may still make this request: its credential counts, and a rule allows it. */
+  /** Whether the subject may still make this request: its credential is valid, and a rule allows it. */
   readonly allows: Allows;
 };
 
 /**
- * A watch outlives the request that began it, as does a stream of a plugin's, so what allowed it is asked again: in the turn in which rights change, and
- * every few seconds for credentials that simply run out (decision 5.5).
+ * A watch, like a stream of a plugin, outlives its request, so it is authorized again: in the turn in which rights
+ * change, and every few seconds for credentials that expire (decision 5.5).
  */
 export class WatchGuard {
   readonly #dependencies: WatchGuardDependencies;
@@ -30,10 +30,10 @@ export class WatchGuard {
     this.#timer = this.#await();
   }
 
-  /** Ends every watch and every stream that is not allowed any more. */
+  /** Ends every watch and every stream that is no longer allowed. */
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
-    // None is older than the change: another one begins with no answers.
+    // Decisions are cached for this change only.
     const answers = new Answers();
     recheckStreams?.((subject, request) =>
       answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)));
@@ -55,7 +55,7 @@ export class WatchGuard {
   }
 }
 
-/** One for all questions that are alike. */
+/** Caches the decisions of equal requests. */
 class Answers {
   readonly #given = new Map<Subject, Map<string, boolean>>();
 

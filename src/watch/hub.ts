@@ -23,33 +23,33 @@ export type WatchHubDependencies = {
   readonly reader: ObjectReader;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** A watch ended by a fault of the server. */
+  /** Reports a watch that ended because of an error of the server. */
   readonly report: (error: unknown) => void;
-  /** How much of the recent past is kept for those who join; `recentBounds` by default. */
+  /** The limits of recent changes kept for joining watchers; `recentBounds` by default. */
   readonly recent?: RecentBounds;
-  /** What is queued on this node: shared with whatever else is sent to slow readers. Its own by default. */
+  /** The queues of this node, shared with other streams to slow readers. Its own by default. */
   readonly outboxes?: Outboxes;
 };
 
 /**
- * All watchers of this node. A batch of changes reaches every live one in the turn it was committed, and none of them is
- * ever waited for; the others read the log at their own pace until they can join.
+ * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, without waiting
+ * for any of them; the others read the log at their own speed until they can join.
  */
 export class WatchHub {
-  /** What peers have not read: of all watches, and of the streams of plugins. */
+  /** The queues of unread data, for watches and for streams of plugins. */
   readonly outboxes: Outboxes;
   readonly #dependencies: WatchHubDependencies;
   readonly #source: CatchUpSource;
   readonly #audiences = new Audiences();
   readonly #recent: RecentChanges;
-  /** Every watcher that is not closed. */
+  /** All open watchers. */
   readonly #watchers: Wheel<Watcher>;
   readonly #catchUps = new SharedPlaces(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
-  /** What ends the reading of those who catch up. */
+  /** Aborts the reads of watchers in catch-up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
-  /** Of the last batch published: every live watcher has seen all it selects up to here. */
+  /** The position of the last published batch: every live watcher has received its changes up to here. */
   #position: LogPosition;
   #closed = false;
 
@@ -62,7 +62,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // One that waits for the log holds one of the few turns to read it.
+      // A catch-up that waits for an unavailable log would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     const turns = new Turns(clock, watchCatchUpTurnMs);
@@ -74,13 +74,13 @@ export class WatchHub {
     return this.#watchers.size;
   }
 
-  /** Why no watch can be opened now; undefined when one can, in this very turn. */
+  /** Why no watch can be opened now; undefined if one can be opened in this turn. */
   refusal(): 'too-many-watchers' | 'shutting-down' | undefined {
     if (this.#closed) return 'shutting-down';
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
   }
 
-  /** Watches until one side ends it; the caller tells the watcher when its connection is `gone()`. */
+  /** Opens a watch, which runs until one side ends it; the caller calls `gone()` when the connection closes. */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
@@ -90,19 +90,22 @@ export class WatchHub {
     return watcher;
   }
 
-  /** On shutdown: everybody is told to come back, and nobody is let in. */
+  /** Shutdown: asks all watchers to reconnect, and accepts no new ones. */
   closeAll(): void {
     this.#closed = true;
     this.#unsubscribe();
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
   }
 
-  /** The type is not served any more, or by another declaration. */
+  /** The type is no longer served, or has another declaration. */
   closeType(type: TypeKey): void {
     this.#endWhere((watcher) => watcher.plan.type.key === type, { reason: 'type-gone', detail: `${type} is not served now` });
   }
 
-  /** Rights may have changed: ends every watch that `allows` does not allow any more. None gets anything before it was asked. */
+  /**
+   * Rights may have changed: ends every watch that `allows` no longer allows. No watcher receives anything before its
+   * check.
+   */
   recheck(allows: (watched: Watched) => boolean): void {
     this.#reviews.begin(this.#watchers.items(), ({ watched }) => allows(watched));
   }
@@ -117,7 +120,7 @@ export class WatchHub {
 
   #publish({ changes, position }: ChangeBatch): void {
     this.#position = position;
-    // Without a watcher nothing is kept: changes that grow old in the heap cost the collector more than making them did.
+    // Without watchers nothing is kept: changes that age in the heap are expensive for the garbage collector.
     if (this.#watchers.size === 0) {
       this.#recent.clear(position);
       return;
@@ -155,7 +158,7 @@ export class WatchHub {
     }
   }
 
-  /** One that waits for its peer holds no place at the log. */
+  /** A watcher that waits for its peer releases its slot. */
   async #replay(watcher: Watcher, signal: AbortSignal): Promise<void> {
     const replay = new Replay(watcher, this.#source);
     if (watcher.cursor === undefined) await replay.state(signal);
@@ -166,7 +169,7 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // Whoever is gone needs no answer, and a log that closes under a watch that was ended is no fault.
+    // A disconnected peer needs no error, and a log that closes under an ended watch is not a failure.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

@@ -1,4 +1,4 @@
-/** The log did not answer, or not with what it has now: the watch goes on from where it is once it does. */
+/** The log is unavailable or returned old data: the watch continues from its position later. */
 export class LogSilentError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

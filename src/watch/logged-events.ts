@@ -8,13 +8,13 @@ import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
-/** Recorded events as the watch of `plan` shows them: what the feed would have published when they were new. */
+/** Converts recorded events to those of a watch with `plan`: the same that the feed would have published. */
 export class LoggedEvents {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
   readonly #everything: boolean;
   readonly #prefix: string;
-  /** By stream, whether the object was selected after the last event seen of it. */
+  /** By stream: whether the object was selected after its last seen event. */
   readonly #selected = new Map<StreamName, boolean>();
 
   constructor(log: Pick<EventLog, 'readStream'>, plan: WatchPlan) {
@@ -28,7 +28,10 @@ export class LoggedEvents {
     return this.#plan.name === undefined ? stream.startsWith(this.#prefix) : stream === this.#prefix;
   }
 
-  /** The event's frame; undefined when it shows nothing. A promise only where the state before must be read from the log. */
+  /**
+   * The event's frame; undefined if it is not selected. Returns a promise only if the previous state must be read from
+   * the log.
+   */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
     if (this.#everything) return this.#plain(recorded);
     const before = this.#selected.get(recorded.stream);
@@ -51,7 +54,7 @@ export class LoggedEvents {
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
-  /** The object as it was before it ceased to be selected, at the position of the change. */
+  /** The object before it stopped being selected, at the position of the change. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
     const object = objectAnswer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
@@ -65,8 +68,8 @@ export class LoggedEvents {
     const [previous] = await this.#log.readStream(stream, { from: streamRevision(revision - 1), limit: 1 });
     if (previous?.revision === revision - 1) return previous;
     if (previous !== undefined) throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
-    // A server that leads no more may not know it yet, and answers of a time before the event.
-    throw new LogSilentError(`the event log answers ${stream} as it was before`);
+    // A deposed leader may return data from before the event.
+    throw new LogSilentError(`the event log returned old data of ${stream}`);
   }
 
   #isSelected(recorded: RecordedEvent): boolean {
@@ -86,7 +89,7 @@ export class LoggedEvents {
   }
 }
 
-/** Nothing stands before it, or only a deleted object or a fenced name. */
+/** No event precedes it, or only a deleted object or a fenced name. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

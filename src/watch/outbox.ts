@@ -7,23 +7,23 @@ import { BufferBudget, type Account, type BudgetBounds, type Queue } from './buf
 import { Frames } from './frames.ts';
 import { Slices } from './slices.ts';
 
-/** A connection as a queue sees it. No method waits or throws. */
+/** A connection, as a queue uses it. No method waits or throws. */
 export type Connection = {
-  /** Begins one write. `taken` is called once the connection has taken it whole, or is gone. */
+  /** Starts one write. `taken` is called once the connection has accepted all of it, or is closed. */
   write(bytes: Uint8Array, taken: () => void): void;
-  /** Destroys it. */
+  /** Destroys the connection. */
   cut(): void;
 };
 
-/** How a queue ends: with its last frames, or without what had not begun. */
+/** The end of a queue: after its last frames are sent, or with unsent frames dropped. */
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
-  /** Called once the connection has taken everything; until then it has `watchStreamEndMs`. */
+  /** Called once the connection has accepted everything; it has `watchStreamEndMs` for that. */
   readonly close: () => void;
 };
 
-type OutboxOptions = { readonly account: string; /** All queues together, or its user's, hold too much: it must `stop` or `finish`. */ readonly onOverflow: () => void };
+type OutboxOptions = { readonly account: string; /** Called when a budget is exceeded: it must call `stop` or `finish`. */ readonly onOverflow: () => void };
 
 export type OutboxBounds = BudgetBounds & { readonly watcherBytesMax: number };
 
@@ -31,12 +31,12 @@ const outboxBounds: OutboxBounds = {
   bytesMax: watchBuffersBytesMax, accountBytesMax: watchUserBuffersBytesMax, watcherBytesMax: watchBufferedBytesMax,
 };
 
-/** Every queue of frames of this node: their budget, and their share of each turn. */
+/** All frame queues of this node, with their budget and their share of each turn. */
 export class Outboxes {
   readonly clock: Clock;
   readonly slices: Slices;
   readonly budget: BufferBudget;
-  /** What one watcher may leave unread. */
+  /** The limit of unread bytes of one watcher. */
   readonly watcherBytesMax: number;
 
   constructor(clock: Clock, bounds: OutboxBounds = outboxBounds) {
@@ -52,11 +52,11 @@ export class Outboxes {
 }
 
 /**
- * The frames one connection has not taken: one write that has begun, and those behind it. A connection that is given
- * thousands of writes at once takes seconds to destroy; one with a single write takes microseconds.
+ * The frames that one connection has not accepted: one write in progress, and those behind it. Destroying a connection
+ * with thousands of pending writes takes seconds; with a single one it takes microseconds.
  *
- *   open ── stop ──▶ stopped ── finish ──▶ finishing ── taken ──▶ closing
- *     └──────────────────┴── cut, gone ─────────┴───────────────────┴──────▶ closed
+ * open ── stop ──▶ stopped ── finish ──▶ finishing ── taken ──▶ closing
+ * └──────────────────┴── cut, gone ─────────┴───────────────────┴──────▶ closed
  */
 export class Outbox implements Queue {
   readonly #connection: Connection;
@@ -64,15 +64,15 @@ export class Outbox implements Queue {
   readonly #account: Account;
   readonly #onOverflow: () => void;
   #state: 'open' | 'stopped' | 'finishing' | 'closing' | 'closed' = 'open';
-  /** Not begun, the next one first. All of them and `#pending` are held in the budget. */
+  /** Unsent frames, next one first. The budget counts these and `#pending`. */
   #queue = new Fifo<Frames>();
   #queuedBytes = 0;
-  /** Given to the connection, and not taken by it yet. */
+  /** Passed to the connection, but not accepted yet. */
   #pending: Frames | undefined;
-  /** Whether it waits for a turn; and whether it is at work already, as a write may be taken at once. */
+  /** Whether it waits for a turn; and whether it is running, since a write may be accepted synchronously. */
   #isWaiting = false;
   #isAtWork = false;
-  /** Whether no write may begin. */
+  /** Whether no write may start. */
   #isHeld = false;
   #finish: Finish | undefined;
   #deadline: Timer | undefined;
@@ -96,15 +96,15 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Undefined when everything was taken; otherwise resolves when it was, or when nothing will be any more. */
+  /** Undefined if everything is accepted; otherwise resolves when it is, or when the queue is closed. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => { this.#drained.push(resolve); });
   }
 
   /**
-   * Takes nothing more, from this moment on; with `dropped` no write begins either. `leave`, which calls `finish`, `cut` or
-   * `gone`, runs in a turn that has time for it, as thousands may stop at once.
+   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `gone`, runs
+   * in a turn with time for it, since thousands of queues may stop at once.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {
@@ -114,24 +114,24 @@ export class Outbox implements Queue {
     this.#all.slices.soon({ run: leave });
   }
 
-  /** No write begins before `judge`: whether the peer may still read what waits is being asked. */
+  /** No write starts before `judge`: whether the peer may still read is being checked. */
   hold(): void {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
 
-  /** The answer. What waits and may not be read is dropped. */
+  /** The result of the check. Unsent frames are dropped if they are not allowed. */
   judge(isAllowed: boolean): void {
     if (!isAllowed) this.#drop();
     this.#isHeld = false;
     this.#advance();
   }
 
-  /** Nothing follows but what `finish` says. */
+  /** Only the last frames of `finish` follow. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // What is dropped first cannot be sent.
+    // Dropped frames cannot be sent by a released hold.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => { this.cut(); });
@@ -144,7 +144,7 @@ export class Outbox implements Queue {
       this.cut();
       return;
     }
-    // Its `finish` may have to wait for a turn; the memory does not.
+    // Its `finish` may wait for a turn, but its memory is released now.
     if (this.#state === 'stopped') this.#all.budget.leave(this.#account, this);
     this.#drop();
   }
@@ -185,7 +185,7 @@ export class Outbox implements Queue {
     this.#advance();
   };
 
-  /** Does what is next as long as the connection takes it and the turn has time. */
+  /** Performs further steps while the connection accepts data and the turn has time. */
   #advance(): void {
     if (this.#isAtWork || this.#isWaiting) return;
     this.#isAtWork = true;
@@ -228,7 +228,7 @@ export class Outbox implements Queue {
     if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#taken);
   }
 
-  /** One frame as it is, or as many small ones as make one write worth while. */
+  /** One frame, or several small ones joined for one write. */
   #next(): Frames | undefined {
     const first = this.#shift();
     if (first === undefined || this.#queue.length === 0) return first;

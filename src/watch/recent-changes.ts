@@ -4,17 +4,17 @@ import type { Change } from '../read/objects.ts';
 export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
 
 /**
- * Half of what one watcher may be behind, as all of it may be handed to a joining watcher in one write: that alone must not
- * put it near its bound. And a bound for small objects, as joining looks at each of them.
+ * Half of the limit of one watcher, since a joining watcher may get all of it in one write, which alone must not bring
+ * it near its limit. The number of changes is limited for small objects, because joining checks each.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
- * The last changes, shared by all who join: a watcher that resumes a moment later, or has read the log up to a moment ago,
- * is brought to the present from here in the turn it joins. It is what bounds a catch-up on a busy log.
+ * The latest changes, shared by all joining watchers: a watcher that resumes after a moment, or has read the log up to
+ * a moment ago, gets the rest from here in the turn in which it joins. This bounds the catch-up on a busy log.
  */
 export class RecentChanges {
-  /** In order of position; every change after `#since` is here. */
+  /** In order of position; contains every change after `#since`. */
   readonly #changes: Change[] = [];
   #bytes = 0;
   #since: LogPosition;
@@ -33,14 +33,14 @@ export class RecentChanges {
     if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
-  /** Forgets them: nothing before `position` can be asked for. */
+  /** Drops the changes: `after` works from `position` on only. */
   clear(position: LogPosition): void {
     this.#changes.length = 0;
     this.#bytes = 0;
     this.#since = position;
   }
 
-  /** All changes after `position`, or undefined when some of them are not kept any more. */
+  /** All changes after `position`; undefined if some are no longer kept. */
   after(position: LogPosition): readonly Change[] | undefined {
     if (position < this.#since) return undefined;
     let first = this.#changes.length;
@@ -48,7 +48,7 @@ export class RecentChanges {
     return this.#changes.slice(first);
   }
 
-  /** Down to half of either bound, so that a busy feed does not move the rest at every batch. */
+  /** Down to half of either limit, so that a busy feed does not move the rest with every batch. */
   #drop(): void {
     const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;

@@ -1,21 +1,21 @@
 import type { Piece, Slices } from './slices.ts';
 
-/** Outlives the request that allowed it. */
+/** A stream that outlives the request which allowed it. */
 export type Reviewed = {
-  /** Nothing begins to be sent before the verdict. */
+  /** No write starts before the result. */
   hold(): void;
-  /** The verdict: it goes on, or ends without what waits. */
+  /** The result of the check: continue, or end without unsent data. */
   judge(isAllowed: boolean): void;
 };
 
 /**
- * Asks again whether thousands are allowed. All are held in the turn of the change, so nothing reaches a peer that has just
- * lost its right; the questions are asked in as many turns as they take. A change in between asks all of them again, those
- * that still wait first, so frequent changes keep nobody waiting for ever.
+ * Authorizes thousands of streams again. All are held in the turn of the change, so nothing reaches a peer that has
+ * just lost its right; the checks take as many turns as necessary. A further change repeats all checks, starting with
+ * those still waiting, so frequent changes delay none for ever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;
-  /** In the order they will be asked about. */
+  /** In the order of their checks. */
   readonly #waiting = new Set<T>();
   #isAllowed: (item: T) => boolean = () => false;
   #isQueued = false;
@@ -24,7 +24,7 @@ export class Reviews<T extends Reviewed> implements Piece {
     this.#slices = slices;
   }
 
-  /** `isAllowed` answers for this moment or a later one. It must not throw. */
+  /** `isAllowed` decides for now or a later moment. It must not throw. */
   begin(items: Iterable<T>, isAllowed: (item: T) => boolean): void {
     this.#isAllowed = isAllowed;
     for (const item of items) {

@@ -5,23 +5,23 @@ import { matches } from '../resource/query/match.ts';
 import { must } from '../base/unreachable.ts';
 import type { WatchEvent } from './frame.ts';
 
-/** What a watcher needs of a change, whether it was just folded or is read back from the log. */
+/** The members of a change that watches need, whether it was just folded or read from the log. */
 export type ShownChange = Pick<Change, 'kind' | 'position' | 'bytes' | 'before' | 'after' | 'previousBytes'>;
 
 const typeOf = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const;
 
-/** The event of a change for those who selected everything. */
+/** The event of a change for a watch that selects everything. */
 export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
   return { type: typeOf[kind], object: bytes, position };
 }
 
-/** What a change is to a watcher by whether its object was selected before and is selected now. */
+/** The event type of a change by whether its object was selected before and after. */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
   return was ? 'DELETED' : undefined;
 }
 
-/** The event of a change for those who selected by `selection`; undefined when it does not concern them. */
+/** The event of a change for `selection`; undefined if it is not selected before or after. */
 export function selectedEvent(selection: Selection, change: ShownChange): WatchEvent | undefined {
   const was = change.before !== undefined && matches(selection, change.before);
   const is = change.after !== undefined && matches(selection, change.after);
@@ -31,19 +31,22 @@ export function selectedEvent(selection: Selection, change: ShownChange): WatchE
   return { type, object: left ? lastSelected(change) : change.bytes, position: change.position };
 }
 
-/** An object that ceases to be selected is shown as it was before the change, at the change's position. */
+/** An object that is no longer selected is shown in its state before the change, at the change's position. */
 function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
-  return withResourceVersion(must(previousBytes, 'an object that was selected had a state')(), position);
+  return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }
 
 const opening = Buffer.from('"metadata":{"resourceVersion":"');
 const quote = 0x22;
 
-/** The same answer at another position. Its metadata is the first text like this: nothing before it can hold a bare quote. */
+/**
+ * The same response at another position. Its metadata is the first occurrence: no string before it can contain an
+ * unescaped quote.
+ */
 export function withResourceVersion(answer: Uint8Array, position: LogPosition): Uint8Array {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   const found = bytes.indexOf(opening);
-  if (found === -1) throw new Error('invariant broken: an answer holds its resourceVersion first in its metadata');
+  if (found === -1) throw new Error('invariant violated: resourceVersion is the first metadata member of a response');
   const start = found + opening.length;
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(position.toString(), 'latin1'), bytes.subarray(bytes.indexOf(quote, start))]);
 }

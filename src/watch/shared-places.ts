@@ -1,8 +1,8 @@
 import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
- * So many tasks at once. Those that wait are let in by account in turn, and within one account in the order they came: an
- * account with a thousand tasks delays another's by one place, not by a thousand.
+ * Limits concurrent tasks. Waiting tasks start by account in turn, and within one account in order: an account with a
+ * thousand tasks delays another account's task by one place, not by a thousand.
  */
 export class SharedPlaces {
   #free: number;
@@ -12,7 +12,7 @@ export class SharedPlaces {
     this.#free = places;
   }
 
-  /** Whether a task waits for a place. */
+  /** Whether a task waits for a slot. */
   get isCrowded(): boolean {
     return this.#waiting.size > 0;
   }
@@ -31,7 +31,7 @@ export class SharedPlaces {
     else await new Promise<void>((resolve) => { this.#waiting.add(account, resolve); });
   }
 
-  /** The place goes to the next account, which then is behind all others. */
+  /** The slot goes to the next account, which then moves to the end. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

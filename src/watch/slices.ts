@@ -3,18 +3,18 @@ import { setImmediate as afterThisTurn } from 'node:timers';
 import { Fifo } from '../base/fifo.ts';
 import type { Clock } from '../base/clock.ts';
 
-/** One piece of work, short by itself; there may be thousands of them at once. */
+/** A short piece of work; there may be thousands at once. */
 export type Piece = { run(): void };
 
 /**
- * Shares out each turn of the event loop: pieces run in the order they were added until the turn's time is used up, and the
- * others wait for the next turn. So what one event causes, such as the end of ten thousand watches, never holds the loop.
+ * Divides each turn of the event loop: pieces run in order until the turn's time is used up, and the rest waits for the
+ * next turn. So the effects of one event, such as the end of ten thousand watches, never block the loop.
  */
 export class Slices {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new Fifo<Piece>();
-  /** When this turn's time is used up; undefined in a turn in which nobody has asked. */
+  /** The end of this turn's time; undefined before the first call in a turn. */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -22,7 +22,7 @@ export class Slices {
     this.#turnMs = turnMs;
   }
 
-  /** Whether a short piece of work may be done at once; otherwise `add` it. */
+  /** Whether a short piece of work may run now; otherwise `add` it. */
   hasTime(): boolean {
     const now = this.#clock.monotonic();
     if (this.#endsAt === undefined) {
@@ -32,7 +32,7 @@ export class Slices {
     return now < this.#endsAt;
   }
 
-  /** Runs it at once while the turn has time, otherwise in a later turn. It must not throw. */
+  /** Runs it now if the turn has time, otherwise in a later turn. It must not throw. */
   soon(piece: Piece): void {
     if (this.hasTime()) piece.run();
     else this.add(piece);
@@ -52,7 +52,7 @@ export class Slices {
 
   #turn(): void {
     this.#endsAt = undefined;
-    // What a piece adds has the next turn at the earliest.
+    // Pieces added meanwhile run in the next turn at the earliest.
     for (let left = this.#waiting.length; left > 0 && this.hasTime(); left -= 1) this.#waiting.shift()?.run();
     if (this.#waiting.length > 0) this.hasTime();
   }

@@ -4,45 +4,48 @@ import type { Client } from '../read/client.ts';
 import type { ListQuery, Selection } from '../resource/query/list-query.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** Where a watch begins. */
+/** The start of a watch. */
 export type WatchStart =
-  /** The present objects as ADDED, then what follows. The state is not older than `notBefore`. */
+  /** The present objects as ADDED, then the changes. The state is not older than `notBefore`. */
   | { readonly kind: 'state'; readonly notBefore: LogPosition | undefined; readonly marksEnd: boolean }
   /** All changes after a position, which may be as old as the log. */
   | { readonly kind: 'after'; readonly position: LogPosition }
-  /** Only what happens from now on. */
+  /** Only changes from now on. */
   | { readonly kind: 'now' };
 
-/** What one watcher asked for, decoded and checked. */
+/** A watch request, decoded and checked. */
 export type WatchPlan = {
   readonly type: ResourceType;
   /** The one object watched, which need not exist yet; undefined on a collection. */
   readonly name: string | undefined;
   readonly subject: Subject;
-  /** By whom what it holds is counted. */
+  /** The client to which its memory is charged. */
   readonly client: Client;
   readonly selection: Selection;
   readonly start: WatchStart;
-  /** Bookmarks are never sent unasked. */
+  /** The client asked for bookmarks. */
   readonly bookmarks: boolean;
-  /** After this the watch ends cleanly; undefined: it goes on until somebody leaves. */
+  /** The watch ends cleanly after this time; undefined: it continues until one side ends it. */
   readonly timeoutMs: number | undefined;
 };
 
-/** Why a watch ends by the server's will. */
+/** Why the server ends a watch. */
 export type EndReason =
   | 'timed-out' | 'too-slow' | 'unresponsive' | 'expired' | 'rights-lost' | 'type-gone' | 'shutting-down' | 'overloaded' | 'failed';
 
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
-/** What a watch is allowed or denied by: its type, the one name it can see, and who asked. */
+/** The facts that authorize a watch: its type, the single name it can see, and the caller. */
 export type Watched = { readonly type: ResourceType; readonly name: string | undefined; readonly subject: Subject };
 
 export function watchedBy(plan: WatchPlan): Watched {
   return { type: plan.type, name: nameWatched(plan), subject: plan.subject };
 }
 
-/** The only object that can be selected, by path or by `fieldSelector=metadata.name=<n>`: as what the watch is authorized. */
+/**
+ * The only object that can be selected, by path or by `fieldSelector=metadata.name=<n>`: the watch is authorized for
+ * this name.
+ */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;
   const place = namePlace(type);
@@ -52,12 +55,12 @@ export function nameWatched({ type, name, selection }: WatchPlan): string | unde
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether every object of the type is selected, so that nobody needs to look at index entries. */
+/** Whether every object of the type is selected, so that index entries are not needed. */
 export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }
 
-/** The list whose objects are the watch's initial state. */
+/** The list of objects in the watch's initial state. */
 export function initialQuery({ type, name, selection }: WatchPlan): ListQuery {
   const byName = name === undefined ? [] : [{ index: namePlace(type), operator: 'in', keys: [name] } as const];
   return { selection: { labels: selection.labels, fields: [...byName, ...selection.fields] }, sort: [], window: { kind: 'all' } };

@@ -7,23 +7,30 @@ import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
 import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
-/** How often each watcher is looked at: keep-alives and bookmarks come up to this much early, a timed end up to this much late. */
+/**
+ * The interval of each watcher's timer: keep-alives and bookmarks may be this much early, a timed end this much late.
+ */
 export const watcherBeatMs = 1_000;
 
-/** A connection, as the hub sees it. No method waits or throws. */
+/** A connection, as the hub uses it. No method waits or throws. */
 export type Sink = Connection & {
   readonly encoding: FrameEncoding;
-  /** Something that is no event, so that nobody between here and the peer takes the connection for dead. */
+  /** Bytes without an event, so that no intermediary considers the connection idle. */
   keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
-  /** Whether the peer has left a question unanswered for too long. */
+  /** Whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
-  /** The frames that say why it ends, where an event can say it. */
+  /** Frames with the reason of the end, if the format has one. */
   farewell(ending: Ending): Uint8Array | undefined;
-  /** Closes, with the reason as far as its wire has a word for it. Everything written before has been taken. */
+  /**
+   * Closes the connection, with the reason if the protocol supports it. All frames written before have been accepted.
+   */
   end(ending: Ending): void;
 };
 
-/** Never a fourth thing. `catching-up` reads the log at its own pace; `live` is written to in the turn of the change. */
+/**
+ * The only states. A watcher that is `catching-up` reads the log at its own speed; a `live` one receives changes in the
+ * turn of their commit.
+ */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
 export type WatcherOptions = {
@@ -39,31 +46,35 @@ const crowdedOut: Ending = {
 };
 
 /**
- * One watcher's life:
+ * The lifecycle of a watcher:
  *
- *   catching-up ── join ──▶ live
- *        └── end, gone ─────┴──────▶ closed
+ * catching-up ── join ──▶ live
+ * └── end, gone ─────┴──────▶ closed
  *
- * Whoever falls too far behind is cut off and resumes from where it was: it never goes back to catching up here.
+ * A watcher that falls too far behind is disconnected and must resume with a new request: it never returns to
+ * `catching-up`.
  */
 export class Watcher implements Reviewed {
   readonly plan: WatchPlan;
   readonly sink: Sink;
   readonly watched: Watched;
-  /** What was sent and not taken yet, and what waits to be sent. */
+  /** Frames that are sent but not accepted, and frames that wait. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
-  /** Everything selected up to here was written; undefined while an initial state is incomplete. Live, the hub's position stands for it. */
+  /**
+   * Everything selected up to here is written; undefined while an initial state is incomplete. A live watcher uses the
+   * hub's position instead.
+   */
   #cursor: LogPosition | undefined;
-  /** When anything was last written. */
+  /** The time of the last write. */
   #wroteAt: number;
   #bookmarkedAt: number;
-  /** Since when a catch-up waits for the peer to read; undefined when it does not wait. */
+  /** Since when a catch-up waits for its peer to read; undefined when it does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
-  /** Whether the hub has let go of it. */
+  /** Whether the hub has removed it. */
   #isForgotten = false;
 
   constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {
@@ -87,7 +98,7 @@ export class Watcher implements Reviewed {
     return this.#cursor;
   }
 
-  /** A part of the past, after which everything up to `cursor` has been written. The reader of the past waits for the peer. */
+  /** Frames of past changes; everything up to `cursor` is written after them. The catch-up waits for the peer. */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'live') throw new Error('a live watcher is not replayed to');
@@ -95,12 +106,14 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** The catch-up begins to wait for the peer, or goes on. */
+  /** The catch-up starts or stops waiting for the peer. */
   stall(since: number | undefined): void {
     this.#stalledAt = since;
   }
 
-  /** It has everything up to the hub's position, and gets the rest as it happens. False when it is closed. */
+  /**
+   * It has received everything up to the hub's position, and gets later changes as they happen. False if it is closed.
+   */
   join(): boolean {
     if (this.#state === 'closed') return false;
     if (this.#state === 'live') throw new Error('a watcher joins once');
@@ -108,7 +121,7 @@ export class Watcher implements Reviewed {
     return true;
   }
 
-  /** The frames of one batch. Never waits: a watcher past its bound is cut off, and the others do not notice. */
+  /** The frames of one batch. Never waits: a watcher past its limit is disconnected, without effect on the others. */
   offer(frames: Frames, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
@@ -120,7 +133,7 @@ export class Watcher implements Reviewed {
     this.#send(frames, now);
   }
 
-  /** What is due at `now`, at most one thing. `position`: the hub's. */
+  /** Does at most one thing that is due at `now`. `position`: the hub's. */
   beat(now: number, position: LogPosition): void {
     if (this.#state === 'closed') return;
     const cursor = this.#state === 'live' ? position : this.#cursor;
@@ -132,7 +145,7 @@ export class Watcher implements Reviewed {
       this.#bookmark(cursor, now);
     } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
       const sign = this.sink.keepAlive(now, cursor);
-      // What is not read yet keeps the connection busy by itself.
+      // Unread data keeps the connection active by itself.
       if (this.outbox.unreadBytes === 0) this.outbox.push(new Frames(sign));
       this.#wroteAt = now;
     }
@@ -143,12 +156,12 @@ export class Watcher implements Reviewed {
   }
 
   judge(isAllowed: boolean): void {
-    // One that has ended meanwhile for another reason may hold what it had not sent.
+    // A watcher that has ended meanwhile for another reason may have unsent frames.
     this.outbox.judge(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 
-  /** Nothing is delivered from this moment on. The rest takes longer, and thousands may end at once: each has its turn. */
+  /** Nothing is delivered from now on. Closing takes longer, and thousands may end at once: each waits for a turn. */
   end(ending: Ending): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -156,7 +169,7 @@ export class Watcher implements Reviewed {
     this.outbox.stop(rest, () => { this.#leave(ending, rest); });
   }
 
-  /** The peer left. */
+  /** The peer disconnected. */
   gone(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {
@@ -205,5 +218,5 @@ export class Watcher implements Reviewed {
   }
 }
 
-/** Ends after which nothing is sent that waits: the watcher is behind already, or may not see it any more. */
+/** Endings that drop unsent frames: the watcher is too far behind, or may not see them any more. */
 const forgettingEndings: ReadonlySet<Ending['reason']> = new Set(['too-slow', 'rights-lost']);

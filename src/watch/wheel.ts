@@ -1,19 +1,19 @@
 import type { Clock, Timer } from '../base/clock.ts';
 
 /**
- * One timer for any number of items: each is visited once a period. The period is cut into slots so that ten thousand idle
- * watchers are not all written to in one turn.
+ * One timer for any number of items: each is visited once in a period. The period is divided into slots, so that ten
+ * thousand idle watchers are not written to in one turn.
  */
 export class Wheel<T> {
   readonly #clock: Clock;
   readonly #slotMs: number;
   readonly #slots: readonly Set<T>[];
   readonly #visit: (item: T, now: number) => void;
-  /** Where each item is, so that it is found again. */
+  /** The slot of each item. */
   readonly #slotOf = new Map<T, Set<T>>();
   #added = 0;
   #turn = 0;
-  /** Set exactly while there are items. */
+  /** Set while there are items. */
   #timer: Timer | undefined;
 
   constructor(clock: Clock, options: { readonly periodMs: number; readonly slots: number }, visit: (item: T, now: number) => void) {
