@@ -10,8 +10,8 @@ import type { IndexDefinition } from './type/resource-type.ts';
 export type HeldValue = { readonly index: string; readonly hash: string };
 
 /**
- * The unique values `object` holds, `metadata.name` aside, ordered so that all writers take claims in one order. With those of
- * indexes that were unique once.
+ * The unique values that `object` holds, without `metadata.name`, in the order in which all writers take claims.
+ * Includes indexes that were unique once.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[], object: ResourceObject, onceUnique?: ReadonlySet<string>,
@@ -29,7 +29,7 @@ export function valuesOfFact(indexes: readonly IndexDefinition[], object: Resour
     index.unique && index.name !== nameIndex ? (keys[place] ?? []).map((key) => heldValue(index, key)) : []));
 }
 
-/** The unique values that an object held by the entry it was and no longer holds by the one it is; nothing is run for it. */
+/** The unique values in entry `before` that entry `after` no longer has; runs no plugin code. */
 export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEntry, after: IndexEntry | undefined): readonly HeldValue[] {
   return indexes.flatMap((index, place) => {
     const held = before.keys[place];
@@ -39,7 +39,7 @@ export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEn
   });
 }
 
-/** The hash is of the value as people write it, so that a claim can be found by hand. */
+/** The hash is of the value's readable form, so that an operator can find a claim. */
 export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
   return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };
 }

@@ -4,7 +4,7 @@ import type { ResourceObject } from './object/object.ts';
 import type { IndexValueType } from './type/resource-type.ts';
 import { shortJson } from './schema/schema-violations.ts';
 
-/** An index as its author declares it (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
+/** A declared index (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
 export type IndexSpec = {
   readonly name: string;
   readonly type?: IndexValueType | undefined;
@@ -14,7 +14,7 @@ export type IndexSpec = {
   readonly indexFunc?: ((object: ResourceObject) => unknown) | undefined;
 };
 
-/** What a selector can name without escapes. */
+/** Names that a selector can contain without escapes. */
 const indexName = /^[^\s=!<>^(),\\\p{Cc}]{1,253}$/u;
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
 const isOneOf = (values: readonly unknown[]) => (value: unknown): boolean => value === undefined || values.includes(value);
@@ -42,7 +42,7 @@ export function decodeIndexSpec(raw: unknown, place: string, problems: string[])
   return problems.length === before ? copyOf(raw as IndexSpec) : undefined;
 }
 
-/** Of its own, so that a plugin that changes its declaration later changes nothing here. */
+/** A copy, so that later changes of the declaration by the plugin have no effect. */
 function copyOf({ name, type, order, unique, multi, indexFunc }: IndexSpec): IndexSpec {
   return { name, type, order, unique, multi, indexFunc };
 }

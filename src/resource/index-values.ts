@@ -3,15 +3,15 @@ import type { IndexKey } from './type/index-entry.ts';
 import { keyOfValue, kindOf } from './type/index-key.ts';
 import type { IndexDefinition } from './type/resource-type.ts';
 
-/** An object that an index cannot take: a value too long, too many of them, or an index function that failed. */
+/** An index cannot hold the object: a value is too long, there are too many, or the index function failed. */
 export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
 
-  /** Whether it is of what an index function did, and not of a value in the object. */
+  /** Whether the index function caused it, rather than a value in the object. */
   readonly isComputed: boolean;
 
-  /** `thrown` by an index function: anything. */
+  /** `thrown`: the error of an index function, of any type. */
   constructor(index: string, reason: string, isComputed = false, thrown?: unknown) {
     super(`index ${JSON.stringify(index)}: ${reason}`, { cause: thrown });
     this.isComputed = isComputed;
@@ -20,18 +20,18 @@ export class IndexValueError extends Error {
     this.reason = reason;
   }
 
-  /** Where its function threw, as far as that can be read; not asked for each of many, as it costs more than the error. */
+  /** The stack of the index function's error, if readable. Read it only when needed, since it is expensive. */
   get trace(): string {
     return traceOf(this.cause);
   }
 }
 
 /**
- * The very object that is stored: an index function that changed it would change what is stored, past the schema. Frozen in
- * place, as a copy of each object would cost each write its whole length.
+ * Freezes the stored object itself, not a copy: an index function that modified it would bypass the schema. A copy
+ * would cost each write the whole length of the object.
  */
 export function frozen<T>(value: T): T {
-  // From the leaves up: what is frozen is so all the way down, so the next function finds it done.
+  // Freezes depth-first: a frozen value is frozen completely, so the next function returns early.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) if (typeof member === 'object') frozen(member);
   return Object.freeze(value);
@@ -51,12 +51,12 @@ type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isCom
 
 const none: readonly IndexKey[] = Object.freeze([]);
 
-/** The keys of what `evaluate` answers, sorted and each once. Throws `IndexValueError`. */
+/** The keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError`. */
 export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
   try {
     const value = evaluate();
     if (value === undefined || value === null) return none;
-    // Left alone, its rejection would end the process.
+    // An unhandled rejection would end the process.
     if (value instanceof Promise) value.catch(() => undefined);
     if (!Array.isArray(value)) return [keyOrThrow(index, value)];
     if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`', index.isComputed);
@@ -66,7 +66,7 @@ export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey
   }
 }
 
-/** What a plugin throws may throw again when it is asked what it is. */
+/** An error of a plugin may throw when it is inspected. */
 function isIndexValueError(error: unknown): error is IndexValueError {
   try {
     return error instanceof IndexValueError;
@@ -95,7 +95,7 @@ function messageOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
   } catch {
-    // What a plugin throws may throw again when it is looked at.
+    // An error of a plugin may throw when it is read.
     return 'an error that cannot be printed';
   }
 }

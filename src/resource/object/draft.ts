@@ -5,8 +5,8 @@ import { ownerTextLengthMax } from './owner-limits.ts';
 import type { Violation } from '../type/resource-type.ts';
 
 /**
- * What a client sent as an object, decoded once: server-managed members set apart, the metadata people may set checked, the
- * rest left to the type's schema. Every broken rule is collected, so that one answer names them all.
+ * An object as the client sent it, decoded once: server-managed members are separated, client-managed metadata is
+ * checked, and the rest is left to the type's schema. All violations are collected, so that one response lists them.
  */
 export type Draft = {
   readonly apiVersion: string | undefined;
@@ -21,16 +21,19 @@ export type Draft = {
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly finalizers: readonly string[] | undefined;
   readonly ownerReferences: readonly OwnerReference[] | undefined;
-  /** Every top-level member but apiVersion, kind and metadata. */
+  /** Every top-level member except for apiVersion, kind and metadata. */
   readonly members: Readonly<Record<string, unknown>>;
   readonly violations: readonly Violation[];
-  /** Pointers of metadata members nobody knows (decision 1.9). */
+  /** Pointers of unknown metadata members (decision 1.9). */
   readonly unknown: readonly string[];
 };
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Beside what is decoded below: set by the server alone, or Kubernetes' and of no meaning here; dropped without a word. */
+/**
+ * Members besides those decoded below that are ignored: set by the server alone, or without meaning outside of
+ * Kubernetes.
+ */
 const dropped = new Set(['creationTimestamp', 'deletionTimestamp', 'generation', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields']);
 const known = new Set(['name', 'generateName', 'namespace', 'uid', 'version', 'resourceVersion', 'labels', 'annotations', 'finalizers', 'ownerReferences']);
 
@@ -61,7 +64,7 @@ export function draftOf(body: Members): Draft {
   };
 }
 
-/** What a create's name comes from, read without decoding the rest; as in the draft of the same body. */
+/** The members that determine a create's name, without decoding the rest; equal to the draft's. */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isMembers(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;
@@ -69,10 +72,10 @@ export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateNa
 }
 
 export type MetadataRules = {
-  /** `plugin` may not write reserved label keys. */
+  /** A `plugin` may not write reserved label keys. */
   readonly origin: 'client' | 'plugin' | 'platform';
   readonly domain: string;
-  /** Labels the stored object has: whoever leaves one as it is does not write it. */
+  /** The labels of the stored object: an unchanged label is not written. */
   readonly storedLabels: Readonly<Record<string, string>> | undefined;
 };
 
@@ -203,7 +206,7 @@ function ownerOf(raw: unknown, pointer: string, { broken, unknown }: { readonly 
   return [Object.fromEntries(members.filter((member) => ownerMembers.has(member)).map((member) => [member, raw[member]])) as OwnerReference];
 }
 
-/** What the engine takes for an array's place comes first in an object, whenever it was added. */
+/** JavaScript enumerates integer-like members first, whenever they were added. */
 function isPlace(member: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(member);
 }

@@ -1,6 +1,6 @@
 /**
- * One extension object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` are the platform's; every
- * other top-level member (`spec`, `status`, …) is the type's, bounded by its schema.
+ * An object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` belong to the platform; every
+ * other top-level member (`spec`, `status`, …) belongs to the type and its schema.
  */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [member: string]: JsonValue };
@@ -15,8 +15,8 @@ export type OwnerReference = {
 };
 
 /**
- * `resourceVersion` is not here: it is the position of the object's last event, known only once the log has taken it, and
- * is spliced into the answer's bytes when the event is folded (`withResourceVersion` in answer.ts).
+ * `resourceVersion` is not a member: it is the position of the object's last event, known only after the append, and is
+ * inserted into the response's bytes when the event is folded (`withResourceVersion` in answer.ts).
  */
 export type Metadata = {
   readonly name: string;
@@ -24,12 +24,12 @@ export type Metadata = {
   readonly uid: string;
   /** The revision of the object's stream: the optimistic lock (seed 2.2). */
   readonly version: number;
-  /** Starts at 1 and grows when the spec changes. */
+  /** Starts at 1 and increases when the spec changes. */
   readonly generation: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
-  /** A set: order is kept, duplicates collapse. Absent when empty. */
+  /** A set: keeps the order without duplicates. Absent when empty. */
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

@@ -4,12 +4,12 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**
- * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither touches the document it is given, and both see only what
- * an object itself has: no member is there because every JavaScript object inherits it.
+ * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither modifies its input, and both see only own members: not
+ * those that every JavaScript object inherits.
  */
 export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
-  /** `malformed`: no patch at all (400). `refused`: a failed test, a missing path, growth past a bound (422). */
+  /** `malformed`: not a valid patch (400). `refused`: a failed test, a missing path, growth past a limit (422). */
   | { readonly ok: false; readonly problem: 'malformed' | 'refused'; readonly detail: string };
 
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
@@ -22,17 +22,17 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
   return merged;
 }
 
-/** Assigning to it would change what the object inherits. */
+/** Assigning to it would change the prototype. */
 const forbiddenMember = '__proto__';
 
-/** Paths are split into tokens with the empty one first, which names the document within its root. */
+/** Paths are split into tokens; the first, empty one names the document within its root. */
 type Path = readonly string[];
 type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Path; readonly value: JsonValue }
   | { readonly op: 'remove'; readonly path: Path }
   | { readonly op: 'move' | 'copy'; readonly path: Path; readonly from: Path };
 
-/** Operations work in place on copies of their own: a patch of a thousand moves must not cost a thousand documents. */
+/** Operations modify their own copy in place: a patch of a thousand moves must not copy a thousand documents. */
 export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
   if (operations.length > jsonPatchOperationsMax) return refused(`a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`);
   const decoded: Operation[] = [];
@@ -51,16 +51,16 @@ export function applyJsonPatch(document: JsonValue, operations: readonly JsonVal
   return isDeeper(patched, jsonDepthMax) ? refused(`the patched document nests deeper than ${String(jsonDepthMax)} levels`) : { ok: true, document: patched };
 }
 
-/** A document's own copy, which operations change. */
+/** The working copy of a document, which operations modify. */
 type Mutable = string | number | boolean | null | Mutable[] | { [member: string]: Mutable };
 
 type Root = {
   readonly document: { [member: string]: Mutable };
-  /** A chain of copies doubles the document each time: what all of them copy is bounded before it is done, not after. */
+  /** Each copy may double the document: the total of all copies is checked before each. */
   copiedBytes: number;
 };
 
-/** Answers why it cannot be applied; undefined when it was. */
+/** Returns why it cannot be applied; undefined after success. */
 function apply(root: Root, operation: Operation): string | undefined {
   switch (operation.op) {
     case 'add': return put(root, operation.path, copyOf(operation.value));
@@ -98,7 +98,7 @@ function replace(root: Root, path: Path, value: Mutable): string | undefined {
   return undefined;
 }
 
-/** Removes and answers what is at `path`; undefined when nothing is. */
+/** Removes and returns the value at `path`; undefined if there is none. */
 function take(root: Root, path: Path): Mutable | undefined {
   const value = valueAt(root, path);
   if (value === undefined) return undefined;
@@ -173,7 +173,7 @@ function missing(path: Path): string {
   return `there is no ${shown(path)}`;
 }
 
-/** Long enough to be recognised; a pointer may be as long as a body. */
+/** Enough to recognize a pointer, which may be as long as a body. */
 const shownLengthMax = 128;
 
 function shown(path: Path): string {
@@ -185,7 +185,7 @@ function refused(detail: string): Patched {
   return { ok: false, problem: 'refused', detail };
 }
 
-/** Whether arrays and objects nest more than `levels` deep. Looks no deeper than that. */
+/** Whether arrays and objects nest more than `levels` deep. Descends no deeper than that. */
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));

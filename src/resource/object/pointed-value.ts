@@ -1,6 +1,6 @@
 import { isMembers } from '../schema/schema-check.ts';
 
-/** What stands at a plain JSON pointer; undefined: nothing. */
+/** The value at a JSON pointer; undefined if there is none. */
 export function valueAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const segment of pointer.split('/').slice(1)) {

@@ -1,14 +1,14 @@
 import type { IndexEntry, IndexKey } from '../type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement, Selection } from './list-query.ts';
 
-/** Whether one object is selected: what a watch asks on every change, and the meaning the indexes must agree with. */
+/** Whether an object is selected. Watches use it for every change; the indexes must give the same result. */
 export function matches(selection: Selection, entry: IndexEntry): boolean {
   return selection.labels.every((requirement) => matchesLabels(requirement, entry.labels))
     && selection.fields.every((requirement) => matchesKeys(requirement, entry.keys[requirement.index] ?? []));
 }
 
 export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  // Label keys are bounded by the naming rules, yet `constructor` is one of them.
+  // `Object.hasOwn`, since the naming rules allow a label key `constructor`.
   const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
   switch (requirement.operator) {
     case 'in': return value !== undefined && requirement.values.includes(value);
@@ -18,7 +18,7 @@ export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Re
   }
 }
 
-/** A multi-valued index meets a positive condition when any value does, and `notIn` when none does. */
+/** A multi-valued index matches a positive condition if any value does, and `notIn` if none does. */
 export function matchesKeys(requirement: IndexRequirement, keys: readonly IndexKey[]): boolean {
   switch (requirement.operator) {
     case 'in': return keys.some((key) => requirement.keys.includes(key));

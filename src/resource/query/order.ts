@@ -3,7 +3,7 @@ import { stringKey } from '../type/index-key.ts';
 import { indexOf, type FieldRequirement, type IndexRequirement, type SortKey } from './list-query.ts';
 import type { IndexDefinition } from '../type/resource-type.ts';
 
-/** Selectors and sorts bound to a type's indexes: only what is indexed can be asked for (seed 2.6). */
+/** Binds selectors and sorts to a type's indexes: only indexed values can be used (seed 2.6). */
 
 export type BoundFields = { readonly ok: true; readonly requirements: readonly IndexRequirement[] } | { readonly ok: false; readonly problem: string };
 
@@ -30,7 +30,7 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
     case '^=': return { index: place, operator: '^=', prefix: stringKey(requirement.value) };
     case '<': case '<=': case '>': case '>=': {
       const key = index.keyOf(requirement.value);
-      // No value is before or after what is no value at all.
+      // No value is before or after an invalid operand.
       return key === undefined ? { index: place, operator: 'in', keys: [] } : { index: place, operator: requirement.operator, key };
     }
   }
@@ -38,13 +38,13 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
 
 export type ParsedSort = { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
-/** `texts`: each `<field>[,asc|desc][,nulls=first|last]` of the query, the first one counting most. */
+/** `texts`: each `<field>[,asc|desc][,nulls=first|last]` of the query, in order of precedence. */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
   const given = texts.filter((text) => text.trim() !== '');
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // One part more than a sort can have, so that a long text is not split whole.
+    // One part more than a sort may have, so that a long text is not split completely.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;
@@ -69,7 +69,7 @@ const nulls: ReadonlyMap<string, Modifiers> = new Map([
   ['nulls=first', { nulls: 'first' }], ['nulls=last', { nulls: 'last' }],
 ]);
 
-/** Undefined for what is no direction, no place of objects without a value, or both the wrong way round. */
+/** Undefined for an unknown or repeated modifier, or the wrong order. */
 function modifiersOf(parts: readonly string[]): Modifiers | undefined {
   const [first, second, ...more] = parts.map((part) => part.toLowerCase());
   if (first === undefined) return {};
@@ -87,7 +87,7 @@ function noIndex(field: string, indexes: readonly IndexDefinition[]): string {
   return `${JSON.stringify(shown(field))} has no index; the indexed fields are ${indexes.map((each) => each.name).join(', ')}`;
 }
 
-/** A field as shown: what a stranger sends is not repeated at length. */
+/** A field as shown: long input is truncated. */
 function shown(field: string): string {
   return field.length > 128 ? `${field.slice(0, 128)}…` : field;
 }

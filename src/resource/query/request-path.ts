@@ -2,17 +2,20 @@ import { queryParametersMax, requestTargetBytesMax } from '../../limits/requests
 import { namedBy, parseFieldSelector } from './selector.ts';
 
 /**
- * What a request is about, read once from its method and target and used for routing and authorization alike, so that what
- * is authorized is exactly what is routed (decision 6.1).
+ * The target of a request, parsed once from its method and URL and used for authorization and routing alike, so that
+ * exactly the authorized request is routed (decision 6.1).
  */
 export type RequestInfo = ResourceRequest | NonResourceRequest | MalformedRequest;
 
 export type ResourceRequest = Place & {
   readonly kind: 'resource';
   readonly verb: string;
-  /** Of a list or watch: the one name its field selector chooses. For rules that is its name (decision 6.5), for routes it is not. */
+  /**
+   * For a list or watch: the single name in its field selector. Rules treat it as the request's name (decision 6.5),
+   * routes do not.
+   */
   readonly selectedName?: string;
-  /** `/` and the decoded segments joined by `/`: no segment holds one. */
+  /** `/` and the decoded segments joined by `/`: no segment contains one. */
   readonly path: string;
   readonly segments: readonly string[];
 };
@@ -20,7 +23,7 @@ export type ResourceRequest = Place & {
 export type NonResourceRequest = {
   readonly kind: 'non-resource';
   readonly verb: string;
-  /** In lower case: a rule may name it instead of the verb (decision 6.4). */
+  /** In lower case: a rule may name it in place of the verb (decision 6.4). */
   readonly method: string;
   readonly path: string;
   readonly segments: readonly string[];
@@ -38,7 +41,7 @@ export type Place = {
   readonly subresource?: string;
 };
 
-/** `watch`: the request asks for a watch (decision 5.1), whether or not its path has one. */
+/** `watch`: the request asks for a watch (decision 5.1), whether or not its path supports one. */
 export function requestInfo(method: string, target: string, asks: 'watch' | 'no watch'): RequestInfo {
   if (target.length > requestTargetBytesMax) return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
   const raw = rawPath(target);
@@ -47,7 +50,7 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   const path = `/${segments.join('/')}`;
   const place = placeOf(segments);
   const named = place?.name !== undefined;
-  // POST below a collection is no create of that name: custom APIs are granted by their path (decision 6.3).
+  // POST to an item is not a create: custom APIs are granted by their path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
@@ -55,23 +58,28 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   return { kind: 'resource', verb, path, segments, ...place, ...(named ? {} : selectedBy(verb, target)) };
 }
 
-/** The request for a place that no path was sent for: a plugin's call, a review, a watch that is judged again. */
+/**
+ * The request for a resource without an HTTP path: a plugin's call, an access review, a watch that is authorized again.
+ */
 export function resourceRequest(verb: string, place: Place, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  // In a path, a subresource of no object in particular stands under `-`.
+  // In a path, the subresource of an unspecified object is below `-`.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
   const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...item.filter((segment) => segment !== undefined)];
   return { kind: 'resource', verb, path: `/${segments.join('/')}`, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
 }
 
-/** The same beside the resources. `verb` may be a method in lower case, which is then the one a request would be sent with. */
+/** The same for non-resource paths. `verb` may be a method in lower case, which is then the request's method. */
 export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
   const segments = path.split('/').filter((segment) => segment !== '');
   const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
   return { kind: 'non-resource', verb: verbOf(method.toUpperCase(), 'item'), method, path: `/${segments.join('/')}`, segments };
 }
 
-/** What a request of that verb, or method, to that path would be: a resource where the path has the shape of one (decision 6.1). */
+/**
+ * The request with this verb, or method, to this path: a resource request if the path has the form of one (decision
+ * 6.1).
+ */
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);
   const place = placeOf(plain.segments);
@@ -80,14 +88,14 @@ export function requestTo(verb: string, path: string): ResourceRequest | NonReso
   return resourceRequest(ofCollection ?? plain.verb, place);
 }
 
-/** What a verb of one object is of a collection, for one path and method. */
+/** The verbs of a collection for the verbs of one object. */
 const collectionVerbs: ReadonlyMap<string, string> = new Map([['get', 'list'], ['delete', 'deletecollection']]);
 
 function isWatchable(method: string, { subresource }: Place): boolean {
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
-/** The one name that a list or a watch of a collection selects. */
+/** The single name that a list or a watch of a collection selects. */
 function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
   const start = target.indexOf('?');
   if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};
@@ -96,7 +104,7 @@ function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'select
   return selectedName === undefined ? {} : { selectedName };
 }
 
-/** The resource a path names by its shape alone, whatever the method. */
+/** The resource that a path names by its form, independent of the method. */
 export function placeOf(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api';
   if (!core && segments[0] !== 'apis') return undefined;
@@ -108,7 +116,7 @@ export function placeOf(segments: readonly string[]): Place | undefined {
   return subresource === undefined ? { group, version, resource, name } : { group, version, resource, name, subresource };
 }
 
-/** The parameters of a target's query, or what is wrong with it. */
+/** The parameters of a target's query, or its problem. */
 export function queryOf(target: string): URLSearchParams | string {
   const start = target.indexOf('?');
   if (start === -1 || start === target.length - 1) return new URLSearchParams();
@@ -116,7 +124,7 @@ export function queryOf(target: string): URLSearchParams | string {
   return query.size > queryParametersMax ? `at most ${String(queryParametersMax)} query parameters are read, this request has ${String(query.size)}` : query;
 }
 
-/** Decisions 6.2 and 6.4; a method without a verb is named in lower case, which only `*` or that very word grants. */
+/** Decisions 6.2 and 6.4; a method without a verb is used in lower case, which only `*` or that very word grants. */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {
     case 'GET': case 'HEAD': return level === 'item' ? 'get' : 'list';
@@ -128,14 +136,14 @@ function verbOf(method: string, level: 'collection' | 'item'): string {
   }
 }
 
-/** The target without its query, and without scheme and authority where a proxy's form is used (RFC 9112, 3.2.2). */
+/** The target without its query, and without scheme and authority in absolute form (RFC 9112, 3.2.2). */
 function rawPath(target: string): string {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/iu, '');
 }
 
-/** The decoded segments, or what is wrong with one. */
+/** The decoded segments, or the problem of one. */
 function segmentsOf(path: string): readonly string[] | string {
   const segments: string[] = [];
   for (const raw of path.split('/')) {

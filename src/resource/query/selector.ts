@@ -3,12 +3,15 @@ import type { FieldRequirement, LabelRequirement } from './list-query.ts';
 import { keyProblem, labelValueProblem } from '../type/names.ts';
 
 /**
- * The grammar of decision 4.2, of which Kubernetes' selectors are a subset. Text is read once from left to right, so a
- * refusal costs no more than the text is long.
+ * The grammar of decision 4.2, a superset of Kubernetes' selectors. The text is parsed once from left to right, so the
+ * cost of a refusal is linear.
  */
 export type ParsedSelector<R> = { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
 
-/** `texts`: each occurrence of the parameter; all requirements of all of them must hold. None, or only blanks: everything. */
+/**
+ * `texts`: the values of the parameter; an object must match all requirements of all of them. None, or only blanks:
+ * everything matches.
+ */
 export function parseLabelSelector(texts: readonly string[]): ParsedSelector<LabelRequirement> {
   return parse(texts, 'labelSelector', labelRequirement);
 }
@@ -17,7 +20,9 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
   return parse(texts, 'fieldSelector', fieldRequirement);
 }
 
-/** The name when `metadata.name=<name>` alone selects: such a list or watch counts as a named one (decision 6.5). */
+/**
+ * The name if `metadata.name=<name>` is the only condition: such a list or watch counts as a named one (decision 6.5).
+ */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;
   if (only?.field !== 'metadata.name' || only.operator !== 'in' || others.length > 0 || only.values.length !== 1) return undefined;
@@ -26,13 +31,13 @@ export function namedBy(requirements: readonly FieldRequirement[]): string | und
 
 type Comparison = '<' | '<=' | '>' | '>=' | '^=';
 
-/** One condition before it is known to be about a label or a field. */
+/** One condition, before it is interpreted as one on a label or a field. */
 type Condition =
   | { readonly subject: string; readonly operator: 'in' | 'notIn'; readonly values: readonly string[] }
   | { readonly subject: string; readonly operator: 'exists' | 'absent' }
   | { readonly subject: string; readonly operator: Comparison; readonly value: string };
 
-/** The condition's meaning, or null after a call of `refuse`. */
+/** Interprets the condition; null after a call of `refuse`. */
 type Reading<R> = (condition: Condition, refuse: (problem: string) => null) => R | null;
 
 function parse<R>(texts: readonly string[], parameter: string, read: Reading<R>): ParsedSelector<R> {
@@ -117,7 +122,7 @@ function parseValue(cursor: Cursor): string | null {
   return cursor.fail('in a value, "=", "(" and ")" are written with a backslash before them');
 }
 
-/** `(a, b)`; an entry may be empty, as in Kubernetes, and the set may not. */
+/** `(a, b)`: an entry may be empty, as in Kubernetes, but not the set. */
 function parseSet(cursor: Cursor): readonly string[] | null {
   const start = cursor.at;
   cursor.take('(');
@@ -135,23 +140,23 @@ function parseSet(cursor: Cursor): readonly string[] | null {
   return cursor.fail(`more than ${String(selectorSetValuesMax)} values in one set`);
 }
 
-/** Longer operators first: each is taken where it fits. */
+/** Longer operators first. */
 const comparisons = ['<=', '<', '>=', '>', '^='] as const;
 const equalities = [['==', 'in'], ['=', 'in'], ['!=', 'notIn']] as const;
 const blanks = ' \t\r\n';
 const subjectEnds = `=!<>^(),${blanks}`;
 const valueEnds = '=(),';
-/** A blank too, so that a value may begin or end with one. */
+/** Blanks as well, so that a value may start or end with one. */
 const escapable = `,=\\()${blanks}`;
 
-/** How much of the text is shown on each side of the place that is wrong. */
+/** The length of the excerpt on each side of the problem. */
 const excerptLength = 24;
 
 class Cursor {
   readonly #text: string;
-  /** Only grows. */
+  /** Never decreases. */
   at = 0;
-  /** What is wrong and where; the first thing found counts. */
+  /** The first problem, with its place. */
   problem = '';
 
   constructor(text: string) {
@@ -176,7 +181,7 @@ class Cursor {
     while (!this.ended() && blanks.includes(this.#text.charAt(this.at))) this.at++;
   }
 
-  /** The text up to an unescaped character of `ends`, escapes resolved, blanks at its end dropped. */
+  /** The text up to an unescaped character of `ends`, with escapes resolved and trailing blanks removed. */
   word(ends: string): string | null {
     let read = '';
     let kept = 0;
@@ -186,7 +191,7 @@ class Cursor {
       const isEscape = character === '\\';
       if (isEscape) {
         character = this.#text.charAt(this.at + 1);
-        if (character === '' || !escapable.includes(character)) return this.fail('a backslash stands before one of , = \\ ( ) or a blank');
+        if (character === '' || !escapable.includes(character)) return this.fail('a backslash must precede one of , = \\ ( ) or a blank');
         this.at++;
       }
       this.at++;
@@ -207,7 +212,7 @@ class Cursor {
 
 function labelRequirement(condition: Condition, refuse: (problem: string) => null): LabelRequirement | null {
   const keyIs = keyProblem(condition.subject);
-  if (keyIs !== undefined) return refuse(`a label key: ${keyIs}`);
+  if (keyIs !== undefined) return refuse(`invalid label key: ${keyIs}`);
   const { subject: key } = condition;
   switch (condition.operator) {
     case 'exists':

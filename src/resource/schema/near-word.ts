@@ -1,21 +1,21 @@
-/** What is said of a word that is not known: which one was meant, where one is near; else which there are. */
+/** A hint for an unknown word: the similar known word, or the list of known words. */
 export function otherWords(word: string, known: readonly string[]): string {
   const near = nearWord(word, known);
   if (near !== undefined) return `; is ${JSON.stringify(near)} meant?`;
   return known.length === 0 || known.length > listedMax ? '' : `; known: ${known.join(', ')}`;
 }
 
-/** More words than this are no help. */
+/** The most words in a list. */
 const listedMax = 16;
 
-/** Case does not count; of longer words more letters may differ. */
+/** Ignores case; longer words may differ in more letters. */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;
   const near = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase(), far) })).sort((left, right) => left.distance - right.distance)[0];
   return near !== undefined && near.distance <= far && near.distance < word.length ? near.each : undefined;
 }
 
-/** Letters to put in, take out, change or swap with the next, counted up to a little more than `max`. */
+/** The edit distance (insertion, deletion, substitution, transposition), computed up to a little more than `max`. */
 function distance(left: string, right: string, max: number): number {
   if (Math.abs(left.length - right.length) > max) return max + 1;
   let twoAbove: number[] = [];

@@ -1,19 +1,19 @@
 /**
- * A guard against patterns that take exponential time on a hostile string: a repetition whose body repeats too, like
- * `(a+)+`. Such a body is let through only when each way through it begins or ends with a character that nothing else in
- * the body matches, like `(-[a-z]+)*`: then a string falls into repetitions in one way only.
+ * Refuses patterns that may take exponential time: a repetition with a body that repeats as well, like `(a+)+`. Such a
+ * body is accepted only if each path through it starts or ends with a character that nothing else in the body matches,
+ * like `(-[a-z]+)*`: a string then splits into repetitions in only one way.
  *
- * What it does not see: equal alternatives (`(a|a)*`), and polynomial time (`\s+$` over a very long string). Plugins are
- * trusted code; this catches the mistake that is easily made.
+ * Not detected: equal alternatives (`(a|a)*`), and polynomial time (`\s+$` on a very long string). Plugins are trusted
+ * code; this catches an easy mistake.
  */
 type Node =
-  /** One character; `source` matches exactly it. */
+  /** One character; `source` matches exactly this. */
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'assertion' }
   | { readonly kind: 'group'; readonly alternatives: readonly (readonly Node[])[] }
   | { readonly kind: 'repeat'; readonly body: Node; readonly unbounded: boolean };
 
-/** `pattern` must already have compiled with the `u` flag. */
+/** `pattern` must have compiled with the `u` flag. */
 export function patternProblem(pattern: string): string | undefined {
   const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
   return isSafe(parsed) ? undefined : 'repeats a group that itself repeats, which can take exponential time; begin the group with a separator its other parts cannot match';
@@ -45,7 +45,7 @@ function setsIn(node: Node): readonly Node[] {
   return node.kind === 'group' ? node.alternatives.flat().flatMap(setsIn) : [];
 }
 
-/** ASCII and a few from beyond it: sets that differ only elsewhere count as disjoint. */
+/** ASCII and some other characters: sets that differ only in other characters count as disjoint. */
 const probes = [...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)), '\u00e9', '\u0416', '\u05d0', '\u0905', '\u4e2d', '\u2028', '\u{1f600}'];
 
 function overlap(left: string, right: string): boolean {
@@ -58,7 +58,7 @@ const escape = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F
 const characterClass = /\[(?:\\.|[^\]\\])*\]/uys;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
-/** A repetition this often counts as unbounded: `(a+){30}` is as bad as `(a+)+`. */
+/** From this count on a repetition counts as unbounded: `(a+){30}` is as bad as `(a+)+`. */
 const repeatsMax = 10;
 
 class PatternParser {
@@ -70,7 +70,7 @@ class PatternParser {
     this.#pattern = pattern;
   }
 
-  /** Up to the closing parenthesis or the end. */
+  /** Parses up to the closing parenthesis or the end. */
   alternatives(): readonly (readonly Node[])[] {
     const alternatives: Node[][] = [[]];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ')') {
@@ -119,6 +119,6 @@ class PatternParser {
 
 function escapedNode(escaped: string): Node {
   if (escaped === '\\b' || escaped === '\\B') return { kind: 'assertion' };
-  // What a back reference matches is not known here.
+  // The match of a back reference is unknown here.
   return { kind: 'set', source: /^\\(?:k<|[1-9])/u.test(escaped) ? any : escaped };
 }

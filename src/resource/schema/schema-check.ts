@@ -4,7 +4,10 @@ import { patternProblem } from './safe-pattern.ts';
 export type Schema = Readonly<Record<string, unknown>>;
 
 export type CheckedSchema =
-  /** A copy of its own, plain JSON. `extensions` are the `x-…` keywords it uses: kept for readers, without effect here. */
+  /**
+   * `schema` is a plain JSON copy. `extensions`: the `x-…` keywords in it, which are kept for readers and have no
+   * effect.
+   */
   | { readonly ok: true; readonly schema: Schema; readonly extensions: ReadonlySet<string> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -15,12 +18,12 @@ const keywordsWithSchema = new Set(['additionalProperties', 'unevaluatedProperti
 const keywordsWithSchemas = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const keywordsWithSchemasByName = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
-/** What a JSON Schema compiler would not refuse and the platform must: size, references to elsewhere, hostile patterns. */
+/** Checks that a JSON Schema compiler does not make: size, external references, hostile patterns. */
 export function checkSchema(input: unknown): CheckedSchema {
   return check(input, () => []);
 }
 
-/** The same of a type's schema, which describes the members of its objects. */
+/** The same for a type's schema, which describes the members of its objects. */
 export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
     ...(type === undefined || type === 'object' ? [] : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
@@ -39,7 +42,7 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
   return found.problems.length === 0 ? { ok: true, schema, extensions: found.extensions } : { ok: false, problems: found.problems };
 }
 
-/** A schema is kept and served as JSON, so what JSON cannot say is refused rather than lost. */
+/** A schema is stored and served as JSON, so values that JSON cannot represent are refused rather than lost. */
 function plainCopy(input: unknown): Schema | string {
   if (!isMembers(input)) return 'must be a JSON Schema object';
   let text: string;
@@ -67,7 +70,7 @@ function walk(root: Schema, found: Findings): void {
   }
 }
 
-/** A schema and every schema in it, each with what the places of its members begin with: empty, or ending in a dot. */
+/** A schema and all schemas within it, each with the prefix of its members' places: empty, or ending in a dot. */
 export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
   if (!isMembers(schema)) return;
   yield { at, schema };

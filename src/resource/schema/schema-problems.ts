@@ -5,7 +5,9 @@ import { valueAt } from '../object/pointed-value.ts';
 import { isMembers, subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
-/** What a schema itself does wrong: each with its place, what stands there, and what may. Empty where it only remains to compile it. */
+/**
+ * The problems of a schema: each with its place, the value, and the allowed values. Empty if only compiling is left.
+ */
 export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
   const problems: string[] = [];
   for (const { at, schema: inner } of subschemas(schema)) problems.push(...wordProblems(ajv, inner, at), ...referenceProblems(schema, inner, at));
@@ -14,7 +16,9 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
   return [...problems, ...misplaced];
 }
 
-/** Keywords of JSON Schema itself: those that documents carry beside it are known as well, and seldom meant. */
+/**
+ * Accepts only keywords of JSON Schema itself; the validator also knows those of OpenAPI, which are rarely intended.
+ */
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
   const unknown = Object.keys(schema).filter((keyword) => !keyword.startsWith('x-') && keywords[keyword] === undefined);
@@ -37,7 +41,7 @@ function found(root: unknown, pointer: string): string {
   return value === undefined ? '' : `, is ${shortJson(value)}`;
 }
 
-/** As places in a declaration are told: `properties.spec.anyOf[0]`. */
+/** The place in dotted form: `properties.spec.anyOf[0]`. */
 function dotted(root: unknown, pointer: string): string {
   let place = '';
   let at = '';

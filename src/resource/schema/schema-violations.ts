@@ -5,13 +5,13 @@ import { valueAt } from '../object/pointed-value.ts';
 import type { Violation } from '../type/resource-type.ts';
 import { isMembers } from './schema-check.ts';
 
-/** `unknown`: the violation is a member the schema does not know, so dropping it would mend the object. */
+/** `unknown`: the violation is an unknown member, so dropping it would fix the object. */
 export type Explained = Violation & { readonly unknown: boolean };
 
 /**
- * A validator's errors as people read them: one entry a broken rule, at the member that must change. What failed inside
- * `anyOf` and `oneOf` is told in the entry of the choice itself, since no single branch was meant. Of an unknown member the
- * `schema` tells which may have been meant.
+ * Converts a validator's errors for people: one entry for each violation, at the member that must change. Errors inside
+ * `anyOf` and `oneOf` are part of the entry of the choice, since the intended branch is unknown. For an unknown member,
+ * `schema` provides similar names.
  */
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
@@ -31,7 +31,7 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
   return [...entries.values()];
 }
 
-/** The errors of a choice's branches come right before its own. */
+/** The errors of a choice's branches precede its own. */
 function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObject[] {
   const branches = `${choice.schemaPath}/`;
   let from = kept.length;
@@ -44,7 +44,7 @@ function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: 
   return error.schemaPath.startsWith(branches) || error.schemaPath.startsWith('#/$defs/') || error.schemaPath.startsWith('#/definitions/');
 }
 
-/** Enough of a choice's branches to see what was meant. */
+/** The most branches of a choice in a message. */
 const toldBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
@@ -57,7 +57,7 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
   return `must match one of the allowed forms: ${told.slice(0, toldBranchesMax).join('; or ')}${more}`;
 }
 
-/** A missing or unknown member's pointer names the member. */
+/** The pointer of a missing or unknown member names that member. */
 function pointerOf(error: ErrorObject): string {
   const member = parameter(error, 'missingProperty') ?? parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty') ?? parameter(error, 'propertyName');
   return member === undefined ? error.instancePath : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -110,7 +110,7 @@ function shortList(values: unknown): string {
   return shortened(text);
 }
 
-/** A value as a message shows it, whatever it is. */
+/** A value for messages, of any type. */
 export function shortJson(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;

@@ -9,18 +9,20 @@ import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
 
 /**
- * JSON Schema 2020-12 of a type. A schema describes the object's members beside apiVersion, kind and metadata, which the
- * platform adds: `{type: 'object', properties: {spec: …, status: …}}`. At the top unknown members are refused unless the
- * schema says otherwise; inside, JSON Schema's own rule holds: members nobody declared are kept unless
- * `additionalProperties: false`. Values are never converted and `default` fills nothing in.
+ * The JSON Schema 2020-12 of a type. It describes the object's members other than apiVersion, kind and metadata, which
+ * the platform adds: `{type: 'object', properties: {spec: …, status: …}}`. At the top level unknown members are refused
+ * unless the schema allows them; further inside, JSON Schema's rule applies: unknown members are kept unless
+ * `additionalProperties: false`. Values are never converted, and `default` has no effect.
  */
 export type CompiledSchema = {
   readonly ok: true;
-  /** The schema as declared: plain JSON, a copy. */
+  /** The schema as declared: a plain JSON copy. */
   readonly schema: Schema;
-  /** Every broken rule, at most `validationErrorsMax`. The platform's own members may be there or not. */
+  /** All violations, at most `validationErrorsMax`. The platform's own members may be present or absent. */
   readonly violations: (object: Members) => readonly Violation[];
-  /** A copy without the members the schema refuses as unknown, with their pointers; what it keeps may still be invalid. */
+  /**
+   * A copy without the members that the schema refuses as unknown, with their pointers; the rest may still be invalid.
+   */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
 };
 export type SchemaResult = CompiledSchema | { readonly ok: false; readonly problems: readonly string[] };
@@ -35,7 +37,7 @@ export function compileSchema(input: unknown): SchemaResult {
   return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge.judge(object)), prune: (object) => prune(object, judge.judge) };
 }
 
-/** The same of any value: what a custom API is asked and answers. */
+/** The same for any value: the requests and responses of a custom API. */
 export type CompiledValueSchema =
   | { readonly ok: true; readonly schema: Schema; readonly violations: (value: unknown) => readonly Violation[] }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -49,7 +51,7 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
 
 type Judge = (value: unknown) => readonly Explained[];
 
-/** Every broken rule of a value, or why the schema cannot be compiled. */
+/** All violations by a value, or why the schema cannot be compiled. */
 function judgeOf(declared: Schema, extensions: ReadonlySet<string>, complete = (schema: Schema) => schema): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
   const problems = schemaProblems(everyError, declared);
   if (problems.length > 0) return { ok: false, problems };
@@ -60,7 +62,7 @@ function judgeOf(declared: Schema, extensions: ReadonlySet<string>, complete = (
   } catch (error) {
     return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
   }
-  // Most values are valid: the validator that goes on after an error is made when one first needs it.
+  // Most values are valid: the validator that continues after an error is created on first need.
   let every: ValidateFunction | undefined;
   const judge: Judge = (value) => {
     const errors = failuresOf(first, value);
@@ -77,10 +79,10 @@ function violationsOf(explained: readonly Explained[]): readonly Violation[] {
 
 const options = {
   strict: true, strictTypes: false, strictTuple: false, strictRequired: false, allowUnionTypes: true,
-  // A member is what the object itself has: `toString` is not present because every object inherits one.
+  // Only own members count: `toString` is not present although every object inherits it.
   ownProperties: true,
   useDefaults: false, coerceTypes: false, addUsedSchema: false, logger: false, multipleOfPrecision: 6,
-  // Its own passes over the code double the time to compile a schema, and what the engine makes of the rest is no slower.
+  // The optimization passes double the compile time of a schema, and the engine's result is no faster.
   code: { optimize: false },
 } as const;
 const firstError = newValidator({ ...options, allErrors: false });
@@ -90,10 +92,10 @@ function newValidator(validatorOptions: ConstructorParameters<typeof Ajv2020>[0]
   const ajv = new Ajv2020(validatorOptions);
   // The package is CommonJS: its default export is a member of the module.
   formatsModule.default(ajv);
-  // What OpenAPI documents carry beside JSON Schema.
+  // Keywords that OpenAPI documents use beside JSON Schema.
   ajv.addVocabulary(['example', 'externalDocs', 'xml']);
   ajv.removeKeyword('uniqueItems');
-  // The stock rule compares every pair, which a long array of objects turns into minutes.
+  // The built-in rule compares every pair, which takes minutes for a long array of objects.
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: (wanted: boolean) => wanted ? areDistinct : () => true, error: { message: 'must not have equal items' } });
   return ajv;
 }
@@ -103,12 +105,12 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
   try {
     return ajv.compile(schema);
   } finally {
-    // The compiled function stands alone; the cache would keep every schema ever loaded.
+    // The compiled function needs no cache, which would keep every schema ever loaded.
     ajv.removeSchema(schema);
   }
 }
 
-/** Applicators at the top may declare members too; only `unevaluatedProperties` sees those, at a price. */
+/** Applicators at the top level may declare members, too; only `unevaluatedProperties` sees those, at a cost. */
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 function withPlatformMembers(schema: Schema): Schema {
@@ -122,14 +124,17 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
   try {
     if (validate(value)) return [];
   } catch (error) {
-    // A reference that leads back to itself without a step into the object, for example.
+    // For example, a reference that leads back to itself without descending into the object.
     const message = `its schema cannot judge it: ${error instanceof Error ? error.message : String(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
   return validate.errors ?? [];
 }
 
-/** Values a value may hold for all its errors to be collected: past it the first one answers, as each takes memory. */
+/**
+ * Values up to this size are checked for all errors; for larger ones the first error is returned, since each error
+ * takes memory.
+ */
 const collectedValuesMax = 10_000;
 
 function isLarge(whole: unknown): boolean {
@@ -146,7 +151,7 @@ function isLarge(whole: unknown): boolean {
   return left < 0;
 }
 
-/** Dropping a member can uncover another unknown one (a `oneOf` then takes another branch), but not often. */
+/** Dropping a member may uncover another unknown one (if a `oneOf` takes another branch), but rarely. */
 const pruneRoundsMax = 64;
 
 function prune(object: Members, explained: Judge): { readonly object: Members; readonly unknown: readonly string[] } {
@@ -179,7 +184,7 @@ function areDistinct(items: readonly unknown[]): boolean {
   return true;
 }
 
-/** One text for equal values, whatever the order of members. */
+/** Equal text for equal values, independent of the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_member, inner: unknown) => isMembers(inner)
     ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1))) : inner);

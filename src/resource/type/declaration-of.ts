@@ -11,7 +11,7 @@ export type DeclaredParts = {
   readonly schema: unknown;
   readonly statusSubresource: boolean;
   readonly specs: readonly IndexSpec[];
-  /** Of the indexes, their functions' texts included. */
+  /** The fingerprint of the indexes, including the source of their functions. */
   readonly fingerprint: string;
 };
 
@@ -31,7 +31,7 @@ function keyParts({ name, type, multi, indexFunc }: IndexSpec): readonly unknown
   return [keysGeneration, name, type ?? 'string', multi ?? false, indexFunc !== undefined];
 }
 
-/** Equal for equal JSON, whatever the order of its members. */
+/** Equal for equal JSON, independent of the order of members. */
 function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value, sorted)).digest('hex');
 }

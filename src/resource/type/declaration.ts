@@ -1,31 +1,34 @@
-/** One unique index: `keys` changes with whatever decides which values of it an object holds. */
+/** One unique index: `keys` changes whenever the values that objects hold in it may change. */
 export type UniqueIndex = { readonly index: string; readonly keys: string };
 
 /**
- * What a type is declared as, as the log keeps it. `shape` is the SHA-256 (hex) of what decides whether an object is valid: the
- * schema, the indexes without their functions, the version. `code` stands for the functions, of which a text would say too
- * little, as it leaves out what they close over: the digest of the plugin's folder or package.
+ * The declaration of a type, as recorded in the log. `shape` is the SHA-256 (hex) of everything that decides whether an
+ * object is valid: the schema, the indexes without their functions, the version. `code` identifies the functions by the
+ * digest of the plugin's folder or package, because their source text omits captured variables.
  */
 export type Declaration = {
   readonly shape: string;
   readonly code: string;
-  /** `platform` for the platform's own. */
+  /** `platform` for the platform's own types. */
   readonly plugin: string;
-  /** The plugin's; for the platform's own types the platform's. */
+  /** The plugin's version; the platform's for its own types. */
   readonly version: string;
   readonly unique: readonly UniqueIndex[];
-  /** The versions that are served, and the one that objects are stored in. */
+  /** The served versions, and the storage version. */
   readonly versions: readonly string[];
   readonly stored: string;
 };
 
-/** Where a declaration comes from: a package is what an operator installed, wherever it runs; a folder may just be an old one. */
+/**
+ * The origin of a declaration: a package was installed deliberately and is the same on all nodes; a folder may be
+ * outdated.
+ */
 export type DeclarationSource = 'platform' | 'package' | 'folder';
 
-/** What is known of a declaration's files. Without them `code` stands for the index functions' texts. */
+/** The origin of the declaration's files. Without `code` the source of the index functions is used. */
 export type DeclaredBy = { readonly version: string; readonly source: DeclarationSource; readonly code?: string | undefined };
 
-/** Of one shape and code: an object that one of them finds valid, the other does. */
+/** Whether shape and code are equal: both declarations then accept the same objects. */
 export function isSameDeclaration(one: Declaration, other: Declaration): boolean {
   return one.shape === other.shape && one.code === other.code;
 }

@@ -9,7 +9,7 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 export type DefinedIndexes =
-  /** `specs`: what was declared, beside the defaults. */
+  /** `specs`: the declared indexes, without the defaults. */
   | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly specs: readonly IndexSpec[]; readonly fingerprint: string }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -24,10 +24,13 @@ const defaultSpecs: readonly IndexSpec[] = [
 ];
 const reservedNames = new Set([...defaultSpecs.map((spec) => spec.name), 'metadata.labels']);
 
-/** The indexes every type has (seed 2.6), at the places they have in every type. */
+/** The indexes of every type (seed 2.6), at the same positions in all types. */
 export const defaultIndexes: readonly IndexDefinition[] = defaultSpecs.map(definitionOf);
 
-/** Declared indexes, checked: the defaults, then `specs` in their order. `specs` is a plugin's word, so anything may be in it. */
+/**
+ * Validates declared indexes: returns the defaults, then `specs` in order. `specs` comes from a plugin and may be
+ * anything.
+ */
 export function defineIndexes(specs: unknown): DefinedIndexes {
   if (specs !== undefined && !Array.isArray(specs)) return { ok: false, problems: [`indexes: must be an array, is ${kindOf(specs)}`] };
   const raw: readonly unknown[] = specs ?? [];
@@ -46,17 +49,20 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
   return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], specs: decoded, fingerprint: fingerprintOf(decoded) };
 }
 
-/** Bumped when the same declaration and object make other keys than before. */
+/** Increase it when the same declaration and object result in other keys. */
 export const keysGeneration = 1;
 
-/** Changes with every declaration and every index function's source; what a function closes over cannot be seen. */
+/**
+ * Changes with every declaration and every index function's source; variables that a function closes over are not
+ * visible.
+ */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {
   const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) =>
     [name, type ?? 'string', order ?? 'ASC', unique ?? false, multi ?? false, indexFunc === undefined ? '' : Function.prototype.toString.call(indexFunc)]);
   return createHash('sha256').update(JSON.stringify([keysGeneration, declared])).digest('hex').slice(0, 32);
 }
 
-/** What `object` contributes to its type's indexes. Throws `IndexValueError`. */
+/** The index entry of `object`. Throws `IndexValueError`. */
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);
@@ -65,8 +71,8 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
 }
 
 /**
- * The same of an object that is stored already. An event is a fact: an index function that throws today on what was accepted
- * once leaves that index without a value, is told to `onError`, and never stops a fold.
+ * The index entry of a stored object. An event is a fact: if an index function throws for an accepted object, that
+ * index gets no value, `onError` is called, and the fold continues.
  */
 export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject, onError?: (error: IndexValueError) => void): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;

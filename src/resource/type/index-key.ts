@@ -2,16 +2,16 @@ import { indexValueBytesMax } from '../../limits/objects.ts';
 import type { IndexKey } from './index-entry.ts';
 import type { IndexValueType } from './resource-type.ts';
 
-/** Index values as keys: comparable with `<` in the order decision 4.4 asks for, code point order for strings. */
+/** Index values as keys: comparable with `<` in the order of decision 4.4, which is code point order for strings. */
 
-/** Tested by UTF-16 unit on purpose: below U+D800 both orders agree, which is nearly every string. */
+/** Tests UTF-16 units on purpose: below U+D800 both orders agree, which is true for nearly every string. */
 const movedUnit = /[\ud800-\uffff]/;
 const movedUnits = /[\ud800-\uffff]/g;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
- * A text whose UTF-16 order is the code point order of `text`: surrogates are moved past U+E000..U+FFFF, which UTF-16 puts
- * after them. Lone surrogates count as U+FFFD, as in UTF-8, so every key begins below U+FC00 and has an inverse.
+ * A text with UTF-16 order equal to the code point order of `text`: surrogates are moved behind U+E000..U+FFFF. Lone
+ * surrogates count as U+FFFD, as in UTF-8, so every key starts below U+FC00 and the mapping is invertible.
  */
 export function stringKey(text: string): string {
   if (!movedUnit.test(text)) return text;
@@ -33,17 +33,17 @@ export function stringOfKey(key: string): string {
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
 const timestamp = /^(\d{4}-\d{2}-(\d{2}))[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/u;
 
-/** Epoch milliseconds of an RFC 3339 timestamp, cut to the millisecond; undefined for anything else. */
+/** Epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for anything else. */
 export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
-  // The engine rolls 30 February over into March: a day that does not come back is no date.
+  // The engine accepts 30 February as a day in March: compare the day.
   if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2])) return undefined;
   const parsed = Date.parse(text.toUpperCase());
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** A text as a key of an index of `type`; undefined when it cannot be one. */
+/** A text as a key of an index of `type`; undefined if it is not valid. */
 export function keyOfText(type: IndexValueType, text: string): IndexKey | undefined {
   switch (type) {
     case 'string': return stringKey(text);
@@ -55,7 +55,10 @@ export function keyOfText(type: IndexValueType, text: string): IndexKey | undefi
 
 export type KeyOrProblem = { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
 
-/** One value of an object as a key. Texts are taken for every type, as index functions may answer strings only (seed 2.6). */
+/**
+ * One value of an object as a key. Texts are valid for every type, because index functions may return strings only
+ * (seed 2.6).
+ */
 export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { ok: false, problem: `cannot index ${kindOf(value)}` };
   if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, problem: `cannot index ${String(value)}` };
@@ -64,7 +67,7 @@ export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   return key === undefined ? { ok: false, problem: `${shown(value)} is not a valid ${type}` } : { ok: true, key };
 }
 
-/** A key as people write the value. */
+/** The readable form of a key. */
 export function textOfKey(type: IndexValueType, key: IndexKey): string {
   if (typeof key === 'string') return stringOfKey(key);
   if (type === 'boolean') return key === 1 ? 'true' : 'false';
@@ -74,11 +77,11 @@ export function textOfKey(type: IndexValueType, key: IndexKey): string {
 function keyOfPlain(type: IndexValueType, value: number | boolean): IndexKey | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Number(value) : undefined;
   if (typeof value !== 'number') return undefined;
-  // Past this no Date can be made of it, for display or for the next reader.
+  // Beyond this limit it cannot be a Date.
   return type === 'timestamp' && Math.abs(value) > 8.64e15 ? undefined : finite(value);
 }
 
-/** -0 and 0 are one value to `<` and must be one key. */
+/** -0 and 0 are equal to `<` and must be one key. */
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;
 }

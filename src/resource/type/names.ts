@@ -1,8 +1,8 @@
 import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../../limits/objects.ts';
 
 /**
- * The naming rules of seed 2.5 and decision 1.8, each answering what is wrong or undefined. Names, prefixes and groups follow
- * Kubernetes' reading of RFC 1123; a metadata.name is one DNS label's characters, without dots.
+ * The naming rules of seed 2.5 and decision 1.8; each returns the problem, or undefined. Names, prefixes and groups
+ * follow Kubernetes' version of RFC 1123; a metadata.name has the characters of one DNS label, without dots.
  */
 
 const name = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u;
@@ -45,7 +45,7 @@ export function labelValueProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** `example` itself and `*.example`: reserved domains are whole names, so `notsvc.run` is free. */
+/** `example` itself and `*.example`: `notsvc.run` is not within `svc.run`. */
 export function isWithinDomain(group: string, domain: string): boolean {
   return group === domain || group.endsWith(`.${domain}`);
 }
@@ -54,12 +54,15 @@ export function isReservedGroup(group: string, domain: string): boolean {
   return group === '' || isWithinDomain(group, domain);
 }
 
-/** The platform's documented label keys (seed 2.7), which a plugin's Role templates may carry. */
+/** The platform's documented label keys (seed 2.7), which a plugin's Role templates may have. */
 function isDocumentedLabel(key: string, domain: string): boolean {
   return key === `${domain}/role-template` || key === `${domain}/hidden` || key.startsWith(`rbac.authorization.${domain}/aggregate-to-`);
 }
 
-/** Reserved for people and the platform: keys without a prefix or with the platform's. Refused in what a plugin ships or writes. */
+/**
+ * Reserved for users and the platform: keys without a prefix, or with the platform's. Refused in objects that a plugin
+ * ships or writes.
+ */
 export function isReservedLabel(key: string, domain: string): boolean {
   const slash = key.indexOf('/');
   if (slash === -1) return true;

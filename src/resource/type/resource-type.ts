@@ -2,13 +2,12 @@ import type { Declaration, DeclarationSource } from './declaration.ts';
 import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
 
-/** How an index's values compare (decision 4.4). */
+/** The comparison of an index's values (decision 4.4). */
 export type IndexValueType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 /**
- * A declared index, checked and complete. `metadata.name`, `metadata.creationTimestamp` and `metadata.deletionTimestamp` are
- * there for every type, at the places `defaultIndexes` gives them; labels have an index of their own (`metadata.labels`)
- * that only labelSelector reaches.
+ * A validated index. Every type has `metadata.name`, `metadata.creationTimestamp` and `metadata.deletionTimestamp` at
+ * the positions of `defaultIndexes`; labels have their own index (`metadata.labels`), which only labelSelector uses.
  */
 export type IndexDefinition = {
   readonly name: string;
@@ -16,13 +15,13 @@ export type IndexDefinition = {
   readonly order: 'ASC' | 'DESC';
   readonly unique: boolean;
   readonly multi: boolean;
-  /** The object's keys: ascending, without duplicates. Throws `IndexValueError` for what cannot be indexed. */
+  /** The object's keys: ascending, without duplicates. Throws `IndexValueError` for a value that cannot be indexed. */
   readonly keysOf: (object: ResourceObject) => readonly IndexKey[];
-  /** A selector's operand as a key of this index; undefined when it cannot be one (`size=abc` on a number index). */
+  /** A selector's operand as a key of this index; undefined when invalid (`size=abc` on a number index). */
   readonly keyOf: (operand: string) => IndexKey | undefined;
 };
 
-/** One broken rule of an object, by plain JSON pointer (RFC 6901); a missing member's pointer names the member. */
+/** One violation by an object, with its JSON pointer (RFC 6901); for a missing member, the pointer of that member. */
 export type Violation = { readonly pointer: string; readonly detail: string };
 
 export type PrinterColumn = {
@@ -31,11 +30,11 @@ export type PrinterColumn = {
   /** A JSON pointer into the object, for example `/spec/size`. */
   readonly pointer: string;
   readonly description?: string;
-  /** 0 is always shown, more only in wide output. */
+  /** 0 is always shown; higher columns only in wide output. */
   readonly priority?: number;
 };
 
-/** A registered group/version/kind, compiled: what a request for it needs, and nothing that must be looked up again. */
+/** A registered group/version/kind, compiled, with everything that a request for it needs. */
 export type ResourceType = {
   readonly key: TypeKey;
   readonly group: string;
@@ -43,29 +42,35 @@ export type ResourceType = {
   readonly kind: string;
   readonly singular: string;
   readonly plural: string;
-  /** `<group>/<version>`, and `<version>` alone in the core group. */
+  /** `<group>/<version>`; only `<version>` in the core group. */
   readonly apiVersion: string;
   /** `/apis/<group>/<version>/<plural>`, and `/api/<version>/<plural>` in the core group. */
   readonly path: string;
   readonly indexes: readonly IndexDefinition[];
   readonly statusSubresource: boolean;
   readonly printerColumns: readonly PrinterColumn[];
-  /** The declared JSON Schema (2020-12) of the members beside apiVersion, kind and metadata. */
+  /** The declared JSON Schema (2020-12) of the members other than apiVersion, kind and metadata. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Every way `object` breaks the schema, at most `validationErrorsMax`. */
+  /** All violations of the schema by `object`, at most `validationErrorsMax`. */
   readonly violations: (object: Readonly<Record<string, unknown>>) => readonly Violation[];
-  /** A copy without the members the schema refuses as unknown, and their pointers (for `fieldValidation`, decision 1.9). */
+  /**
+   * A copy without the members that the schema refuses as unknown, and their pointers (for `fieldValidation`, decision
+   * 1.9).
+   */
   readonly prune: (object: Readonly<Record<string, unknown>>) => {
     readonly object: Readonly<Record<string, unknown>>;
     readonly unknown: readonly string[];
   };
-  /** The plugin that owns it; `platform` for the platform's own. */
+  /** The plugin that owns it; `platform` for the platform's own types. */
   readonly plugin: string;
-  /** Changes with any change of the indexes' declarations or functions: rows whose entry was made under another are re-read. */
+  /**
+   * Changes with any change of the indexes' declarations or functions: entries made under another fingerprint are
+   * computed again.
+   */
   readonly fingerprint: string;
   /**
-   * As the log keeps it. Undefined: it is declared by nobody, as it stands in by its name alone for a type that is not there, whose
-   * objects are removed, or is an upload's, which is only tried.
+   * The declaration for the log. Undefined for a type that is not recorded: a substitute for a missing type with
+   * objects to remove, or a type of an upload, which is only tested.
    */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;

@@ -10,14 +10,14 @@ import { compileSchema } from '../schema/schema.ts';
 import { isMembers } from '../schema/schema-check.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** Whose declaration it is. Bundled plugins and the platform may use the groups reserved for the platform (seed 2.3). */
+/** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
 export type Declarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string; readonly by?: DeclaredBy };
 
 export type CompiledType =
   | { readonly ok: true; readonly type: ResourceType }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The identity of a type in streams and rows, whatever its version. Types of the core group have no dot. */
+/** The identity of a type in streams and rows, independent of its version. Types of the core group have no dot. */
 export function typeKeyOf(group: string, plural: string): TypeKey {
   return (group === '' ? plural : `${plural}.${group}`) as TypeKey;
 }
@@ -28,7 +28,7 @@ const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 
-/** A declared type, every rule of it checked; the platform's own types come in by the same door. */
+/** Validates and compiles a declared type; used for the platform's own types as well. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   const { plugin, by = ofNoFiles } = declarer;
   if (!isMembers(declaration)) return { ok: false, problems: ['a type must be an object'] };
@@ -67,7 +67,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   };
 }
 
-/** Reads a text member, noting what is wrong with it; the empty text then stands in until the problems are answered. */
+/** Reads a text member and records its problem; the empty text then replaces it until the problems are returned. */
 function textReader(declaration: Readonly<Record<string, unknown>>, problems: string[]): (member: string, problemOf: (value: string) => string | undefined) => string {
   return (member, problemOf) => {
     const value = declaration[member];
