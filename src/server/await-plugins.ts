@@ -10,13 +10,13 @@ export type AwaitPluginsOptions = {
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: PluginLogger;
-  /** Aborted: nobody waits any more. */
+  /** Aborts when nobody waits any more. */
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Starts the plugins, and resolves once all have come to rest or have had `pluginsWaitMs` for it: one that takes longer goes on
- * by itself. Until then the node is not ready, though it serves all that is there.
+ * Starts the plugins. Resolves once all are reconciled, or after `pluginsWaitMs`; slower ones continue in the
+ * background. Until then the node is not ready, although it serves all that is started.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
@@ -30,7 +30,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
-    // One that fails after the wait is nobody's to await.
+    // Later failures have no awaiter.
     settled.catch((error: unknown) => { if (over.signal.aborted) log.error('could not start plugins', { error: String(error) }); });
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();

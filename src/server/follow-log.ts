@@ -22,13 +22,13 @@ export type FollowLogOptions = {
   readonly logger: PluginLogger;
   readonly readiness: Readiness;
   readonly agreement: ClockAgreement;
-  /** Neither the log nor the read models can be gone on with. */
+  /** The log or the read models have failed for good. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Learns which log it is, then folds it: what there is, and from then on each event as it becomes durable. A log that does
- * not answer is asked again for as long as it takes.
+ * Identifies the log, then folds it: the present events, and each new one as it becomes durable. Retries an unavailable
+ * log for as long as necessary.
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
@@ -39,7 +39,10 @@ export class LogFollower {
     this.#options = options;
   }
 
-  /** Resolves once the read models hold what the log held; rejects with `StartError` where only the operator can help. */
+  /**
+   * Resolves once the read models have folded the log's present end; rejects with `StartError` if only the operator can
+   * fix the problem.
+   */
   async start(): Promise<void> {
     const { config, log, models, clock, logger, readiness } = this.#options;
     const { signal } = this.#stop;
@@ -59,18 +62,20 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // A log that failed tells it itself, once it knows why.
+      // A failed log reports itself, once it knows the reason.
       if (!signal.aborted && !(error instanceof LogFailedError)) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
   }
 
-  /** `start()` rejects with `reason` when it has not resolved yet. */
+  /** Rejects a pending `start()` with `reason`. */
   async stop(reason?: unknown): Promise<void> {
     this.#stop.abort(reason);
     await this.#following;
   }
 
-  /** An event that a wrong clock stamped is not followed by later ones, but the clock is to be set right (consistency protocol, 8). */
+  /**
+   * Later events do not take over a time from a wrong clock, but the clock must be corrected (consistency protocol, 8).
+   */
   #watchClock(): void {
     const { models, clock, logger, agreement } = this.#options;
     let toldAt = -Infinity;
@@ -85,7 +90,7 @@ export class LogFollower {
     });
   }
 
-  /** Until it succeeds, or fails for a reason that asking again does not change. */
+  /** Retries until it succeeds, or fails for a reason that a retry cannot change. */
   async #patiently(attempt: () => Promise<unknown>): Promise<void> {
     const { log, models, clock, logger, readiness } = this.#options;
     const { signal } = this.#stop;
@@ -100,7 +105,7 @@ export class LogFollower {
         if (isFinal(error)) throw operatorError(error, this.#options.config);
         const reason = reasonOf(log, error);
         readiness.waitFor('log', reason);
-        if (told !== reason) logger.warn('the event log does not answer; retrying until it does', { reason });
+        if (told !== reason) logger.warn('the event log is unavailable; retrying until it does', { reason });
         told = reason;
       }
       if (models.folded() > folded) waitMs = logRetryMsMin;
@@ -117,7 +122,7 @@ function reasonOf(log: FoundedLog, error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The log is not the one that was followed. */
+/** The log is not the one that was followed before. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [...exchangeErrors, FoldError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError];
 
@@ -125,7 +130,7 @@ function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
 }
 
-/** The same for whoever runs the server, where they can do something about it: what it is, and what to look at. */
+/** Adds advice for the operator to errors that they can fix. */
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
@@ -133,14 +138,14 @@ function operatorError(error: unknown, { dataDir }: Config): unknown {
 }
 
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
-  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and what that user may read and write';
+  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and the permissions of that user';
   if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
-  if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later one';
+  if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later version';
   if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
   return error instanceof UnsuitableLogError ? '' : undefined;
 }
 
-/** A new epoch first: read models that are removed say nothing of a restore any more, and clients would miss changes. */
+/** The new epoch comes first: rebuilt read models do not know of the restore, and clients would miss changes. */
 function afterExchange(tablesDir: string): string {
-  return `after a restore stop all nodes and run ledgerplane log new-epoch; if another log is there on purpose, remove ${tablesDir}: the read models are rebuilt from the log`;
+  return `after a restore stop all nodes and run ledgerplane log new-epoch; if the log was replaced on purpose, remove ${tablesDir}: the read models are rebuilt from the log`;
 }

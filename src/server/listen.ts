@@ -7,10 +7,10 @@ import { StartError } from '../base/start-error.ts';
 import { acceptReportMs } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** Where failed accepts are reported. */
+/** Reports failed accepts. */
 export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
 
-/** Answers where. */
+/** Returns the URL. */
 export async function listen(server: Server, { host, port }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
@@ -18,7 +18,7 @@ export async function listen(server: Server, { host, port }: Config, edge: Accep
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
-      // At once: an error of the server that nobody hears ends the process.
+      // In the same turn: an unhandled error of the server ends the process.
       server.off('error', refuse);
       surviveFailedAccepts(server, edge);
       done();
@@ -29,7 +29,7 @@ export async function listen(server: Server, { host, port }: Config, edge: Accep
   return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
-/** A connection that cannot be accepted, because no file descriptor is free, is lost; the server goes on. */
+/** A connection that cannot be accepted for lack of file descriptors is lost; the server continues. */
 function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): void {
   let reportedAt = -Infinity;
   server.on('error', (error: NodeJS.ErrnoException) => {

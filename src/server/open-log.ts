@@ -10,26 +10,26 @@ import { refuseDamagedFile, refuseLostLog } from '../disk/store-file.ts';
 
 export type OpenLogOptions = {
   readonly clock: Clock;
-  /** The log failed in a way that this process must not outlive. */
+  /** The log has failed in a way that must end this process. */
   readonly onFatal: (error: Error) => void;
-  /** The log has ceased to answer, or answers again. */
+  /** The log became unavailable or available. */
   readonly onState: (state: LogState) => void;
-  /** The log is followed anew after a subscription was lost. */
+  /** A subscription was renewed after a loss. */
   readonly onResubscribed?: () => void;
 };
 
 export type OpenedLog = {
   readonly log: EventLog;
-  /** What it is, as the ready line tells it. */
+  /** The kind of the log, for the ready line. */
   readonly name: 'embedded log' | 'EventStoreDB';
 };
 
 export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: OpenLogOptions) => Promise<OpenedLog>;
 
-/** The log that a configuration names. One that is elsewhere need not answer yet. */
+/** Opens the configured log. A remote one need not be available yet. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
-    // The driver is heavy, and most servers have no use for it.
+    // The driver is large, and most servers do not need it.
     const { openEventStoreLog } = await import('../log/eventstore/eventstore-log.ts');
     return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }

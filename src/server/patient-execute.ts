@@ -2,8 +2,8 @@ import { delay, type Clock } from '../base/clock.ts';
 import type { Execute } from '../write/execute.ts';
 
 /**
- * The write door for what this node has to write and nobody waits for: a write that the log did not answer is asked for again
- * until it does, or the node stops. What this node may not write at all is refused. What was not answered may have landed, so it is for commands that may be repeated.
+ * The write path for this node's own background writes: retries while the log is unavailable, until the node stops.
+ * Other refusals are returned. An unanswered write may have been appended, so commands must be repeatable.
  */
 export function patient(execute: Execute, { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Execute {
   return async (type, command, context) => {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The process's log, as everything but the root writes to it. */
+/** The process's log, as all modules but the root use it. */
 export function loggerOf(log: Logger): PluginLogger {
   return {
     debug: (message, fields) => { log.debug(fields ?? {}, message); },

@@ -2,20 +2,20 @@ import type { EventLog } from '../log/log.ts';
 
 type Step = 'log' | 'read models' | 'plugins';
 
-/** What this node still waits for before it serves, and what it cannot do at the moment: a line a reason. */
+/** The reasons why this node is not ready, or cannot do something now: one line each. */
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
-  /** In the order they are gone through. */
+  /** In the order of the start. */
   readonly #waiting = new Map<Step, string | (() => string)>([['read models', 'read models are catching up'], ['plugins', 'plugins are starting']]);
 
-  /** `agreement`: says what is wrong with this node's clock, if anything is. */
+  /** `agreement`: reports a wrong clock of this node. */
   constructor(log: Pick<EventLog, 'state'>, agreement?: { problem(): string | undefined }) {
     this.#log = log;
     this.#agreement = agreement;
   }
 
-  /** A reason that changes is given as what tells it. */
+  /** A reason that changes is given as a function. */
   waitFor(step: Step, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
@@ -26,7 +26,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // What it says itself is newer than what was learnt at the last try.
+    // The log's own state is newer than the reason of the last attempt.
     const waiting = [...this.#waiting].map(([step, reason]) => ({ step, reason: typeof reason === 'string' ? reason : reason() }));
     const log = state.reachable ? waiting.find(({ step }) => step === 'log')?.reason : state.reason;
     const steps = waiting.filter(({ step }) => step !== 'log').map(({ reason }) => reason);

@@ -16,21 +16,21 @@ import { Suspects } from '../plugin/lifecycle/error-attribution.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
-/** Time left of `shutdownMs` to flush the logs and exit. */
+/** The part of `shutdownMs` reserved for flushing the logs and the exit. */
 const exitMarginMs = 500;
 
-/** How often a stalled reader of the logs is tried again when the process ends: a tenth of a second each time. */
+/** Attempts to write to a stalled reader of the logs at the exit: a tenth of a second each. */
 const flushRefusalsMax = 3;
-/** How long an ordered stop waits for its last line to be written. */
+/** How long an orderly stop waits for its last line to be written. */
 const logWrittenMs = 100;
-/** Log lines kept for a reader that stalls; what comes past it is dropped. */
+/** The buffer for a stalled reader of the logs; further lines are dropped. */
 const logBufferBytesMax = 1_048_576;
 
 type Logger = ReturnType<typeof openLog>;
-/** The plugin whose code an error came from; undefined when it is the platform's own. */
+/** The plugin that an error came from; undefined for the platform. */
 type Blame = (error: unknown) => string | undefined;
 
-/** `ledgerplane serve`: standard output holds the one ready line, standard error the logs. */
+/** `ledgerplane serve`: standard output has the ready line, standard error the logs. */
 export async function serve(): Promise<void> {
   const folder = process.cwd();
   const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
@@ -46,19 +46,19 @@ export async function serve(): Promise<void> {
   const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
   stopOnSignal(starting, stopping, { log, flush, written });
   const server = await starting.catch((error: unknown) => {
-    // It was told to stop, and whoever heard that ends the process.
+    // The server was stopped, and the signal handler ends the process.
     if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
     throw error;
   });
   if (server === undefined) return;
-  // From here on garbage comes from requests: the heap is collected when it has grown by two fifths, not when it has doubled.
-  // Before, while indexes are built, almost everything stays, and collecting more often would only delay the start.
+  // From here on garbage comes from requests: collect the heap when it has grown by two fifths instead of doubled.
+  // During the index builds almost everything is live, so more frequent collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(`ledgerplane ready on ${server.url} (${logName}, ${events.toString()} events, ${types.toString()} types)\n`);
 }
 
-/** What Node itself warns of, as a line of the log like any other: it would write plain text between them. */
+/** Logs Node's warnings as regular log lines; by default Node prints plain text. */
 function tellWarnings(log: pino.Logger): void {
   process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
     log.warn({ warning: warning.name, ...typeof warning.code === 'string' ? { code: warning.code } : {} }, warning.message);
@@ -68,17 +68,17 @@ function tellWarnings(log: pino.Logger): void {
 type OpenedLog = {
   readonly log: pino.Logger;
   readonly flush: () => void;
-  /** Resolves when the lines so far are written, or when nobody takes them within a moment. */
+  /** Resolves when all lines so far are written, or after a short time. */
   readonly written: () => Promise<void>;
 };
 
 function openLog(config: Config): OpenedLog {
   let flushing = false;
   let refusals = 0;
-  // A reader of the logs that stalls costs a bounded buffer, and the end of the process a bounded time.
+  // A stalled reader of the logs costs a bounded buffer, and a bounded time at the exit.
   const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
   const destination = pino.destination({ dest: process.stderr.fd, sync: false, maxLength: logBufferBytesMax, retryEAGAIN });
-  // One that went away must not take the server with it; to flush would be to try for ever.
+  // A closed reader must not end the server; flushing to it would never succeed.
   let isGone = false;
   destination.on('error', () => { isGone = true; }).on('write', () => { isGone = false; });
   process.stdout.on('error', () => undefined);
@@ -87,13 +87,13 @@ function openLog(config: Config): OpenedLog {
     try {
       if (!isGone) destination.flushSync();
     } catch {
-      // Standard error is gone or not open yet: there is nobody to tell.
+      // Standard error is closed or not open yet: nothing can be logged.
     }
-    // Else the library would flush once more at the exit, and try for ever.
+    // Otherwise the library would flush again at the exit, and never succeed.
     destination.destroy();
   };
   const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  // A write on its way is not flushed but lost at the exit, and one that fails only then would be tried for ever.
+  // A write in progress is lost at the exit instead of flushed, and a failing flush would be retried for ever.
   const written = async (): Promise<void> => {
     if (isGone || !log.isLevelEnabled('info')) return;
     await new Promise<void>((resolve) => {
@@ -105,8 +105,9 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * A throw that nobody caught leaves the process in a state nobody knows: what was acknowledged is on disk, so it ends. A
- * plugin's was thrown outside every call of the platform's, which therefore goes on: it is told by the plugin's name.
+ * An uncaught exception leaves the process in an unknown state: acknowledged writes are on disk, so the process ends. A
+ * plugin's exception occurred outside of all platform code, so the platform continues and logs it with the plugin's
+ * name.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -115,12 +116,12 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
     process.exit(1);
   };
   const judge = (kind: string) => (error: unknown): void => {
-    // Not ours to catch, and not a bug of ours: what it cost is one append in flight, which is settled by its id.
+    // An error of the driver, not of this program: it affects appends in flight, which are resolved by their ids.
     if (isStrayAppendReply(error)) {
       log.warn('the event log replied to an append after its timeout');
       return;
     }
-    // The embedded log is about to tell its failure itself, with the reason.
+    // The embedded log reports this failure itself, with its reason.
     if (isStrayCommitFailure(error)) return;
     const plugin = blame(error);
     if (plugin === undefined) exit(kind, error);
@@ -136,7 +137,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   };
 }
 
-/** A plugin's error is a foreign object: looking at it may throw. */
+/** A plugin may throw anything: reading a property of it may throw. */
 function shown(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
@@ -145,7 +146,7 @@ function shown(error: unknown): string {
   }
 }
 
-/** The first signal drains, also during the start; the second one ends the process at once. */
+/** The first signal starts an orderly stop, also during the start; the second one ends the process at once. */
 function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortController, { log, flush, written }: Logger): void {
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stopping.signal.aborted) {
@@ -161,7 +162,7 @@ function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortControlle
         process.exit(0);
       });
     };
-    // What still runs past it is abandoned as by a kill, which loses nothing acknowledged.
+    // Unfinished work is abandoned as by a kill, which loses no acknowledged write.
     systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before all work was finished'); });
     starting.then((server) => server.close()).then(() => { leave('stopped'); }, (error: unknown) => {
       if (error === stopping.signal.reason) {

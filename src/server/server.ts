@@ -27,13 +27,16 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** What it serves from, the events folded, and the types served once it was ready. */
+  /** The kind of the log, the number of folded events, and the number of types when it became ready. */
   readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
-  /** Every method and pattern of a path that something is served at now, `{name}` standing for one segment. */
+  /** Every method and path pattern served now; `{name}` stands for one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
-  /** What keeps objects as they want to be: the platform's reconcilers and those of plugins. */
+  /** The reconcilers of the platform and of plugins. */
   readonly reconcilers: () => readonly Measured[];
-  /** Stops accepting, tells watchers to reconnect, finishes what is in flight, and closes everything in reverse. */
+  /**
+   * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and closes everything in
+   * reverse order.
+   */
   close(): Promise<void>;
 };
 
@@ -42,25 +45,28 @@ export type ServerOptions = {
   readonly clock?: Clock;
   /** The log or the read models failed: this process must end. */
   readonly onFatal?: (error: Error) => void;
-  /** Aborted: a start that still waits for something gives up, and closes what it has opened. */
+  /** Aborts a pending start, which then closes everything that it has opened. */
   readonly signal?: AbortSignal;
-  /** It listens: probes are answered from now on, the platform once the read models have caught up, each plugin once it has started. */
+  /**
+   * The server listens: it answers probes from now on, serves the platform once the read models have caught up, and
+   * each plugin once it has started.
+   */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
-  /** Instead of the plugins that come with the platform. */
+  /** In place of the bundled plugins. */
   readonly bundledPlugins?: readonly string[];
-  /** Told of every plugin before its code runs: what tells a stray error of a plugin's from the platform's own. */
+  /** Records every plugin before its code runs, to attribute uncaught errors to plugins. */
   readonly suspects?: Suspects;
-  /** Of the process, where somebody watches it. */
+  /** The event loop watch of the process, if there is one. */
   readonly eventLoop?: EventLoopSource;
-  /** What watches and streams may leave unread. */
+  /** Limits of unread data of watches and streams. */
   readonly streamBounds?: OutboxBounds;
 };
 
 /**
- * Starts a server, the one composition root. Resolves once it is ready: the read models have caught up, and each plugin has
- * started, failed, or had its time. Rejects with `StartError` where only the operator can help.
+ * Starts a server; the one composition root. Resolves once it is ready: the read models have caught up, and each plugin
+ * has started, failed, or used up its time. Rejects with `StartError` if only the operator can fix the problem.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
@@ -80,7 +86,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   const parts = await composeParts(core, { ...options, onFatal }, startup);
   const { http, url } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
-  // Beside the fold: rows of types that are not there yet get their index entries when their indexes are built.
+  // Runs beside the fold: rows of types that are not loaded yet get their index entries in the index builds.
   void parts.plugins.host.loadTypes();
   await openPlatform(core, parts, options, startup);
   await openPlugins(core, parts, options, startup);
@@ -174,7 +180,7 @@ async function openPlugins(
   readiness.done('plugins');
 }
 
-/** Only this may take for ever: what comes after it is soon done, and is then closed in order. */
+/** Only this phase may take for ever: all later ones are short, and complete before a close. */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();
   const giveUp = (): void => {
@@ -186,8 +192,8 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * Makes the super administrator at the first start: ready only once they are. Later starts only compare ADMIN_PASSWORD with
- * what is stored, which takes a tenth of a second of another core and holds up nothing.
+ * Creates the super administrator at the first start, which is ready only after that. Later starts only compare
+ * ADMIN_PASSWORD with the stored hash, which takes a tenth of a second of another core and delays nothing.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();
@@ -195,7 +201,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
     for (const notice of notices) log.warn(notice);
   });
   if (isFirstStart) {
-    // Awaited once the plugins have started: until then a failure must not count as one that nobody handles.
+    // Awaited once the plugins have started: until then a failure must not be an unhandled rejection.
     told.catch(() => undefined);
     return { settled: told };
   }

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The phases of a start, each with its undo: a stop, or a start that fails, undoes in reverse the phases that have ended. */
+/**
+ * The phases of a start, each with its undo: a stop, or a failed start, undoes the completed phases in reverse order.
+ */
 export class Startup {
   readonly #clock: Clock;
   readonly #log: Pick<PluginLogger, 'debug'>;
@@ -12,7 +14,7 @@ export class Startup {
     this.#log = log;
   }
 
-  /** Runs a phase and returns its result, which `undo` is given. Where `run` fails there is nothing to undo. */
+  /** Runs a phase and returns its result, which `undo` receives. A failed phase has no undo. */
   async phase<T>(name: string, run: () => Promise<T> | T, undo?: (result: T) => Promise<void> | void): Promise<T> {
     const begunAt = this.#clock.monotonic();
     const result = await run();
@@ -21,7 +23,7 @@ export class Startup {
     return result;
   }
 
-  /** Undoes every phase, the last one first. Only the first call does. */
+  /** Undoes every phase, the last one first. Further calls do nothing. */
   async undo(): Promise<void> {
     for (const undo of this.#undos.splice(0).reverse()) await undo();
   }

@@ -8,7 +8,7 @@ import type { EventLog } from '../../log/log.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { WriteRules } from '../../write/rules.ts';
 
-/** What judges writes, which the write door needs before anything else of access control can be made. */
+/** The rules that judge writes; the write path needs them before the rest of access control exists. */
 export type AccessTables = {
   readonly permissions: PermissionTables;
   readonly rules: WriteRules;

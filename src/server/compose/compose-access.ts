@@ -28,31 +28,34 @@ import { WatchGuard, type Allows } from '../../watch/guard.ts';
 import type { Core } from './core.ts';
 
 export type AccessParts = Core & {
-  /** The plugin that serves a path of its own. */
+  /** The plugin that serves a custom path. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
   /** Why a plugin serves nothing on this node. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
-  /** What plugins stream ends where it is not allowed any more. */
+  /** Ends plugins' streams that are not allowed any more. */
   readonly recheckStreams: (allows: Allows) => void;
 };
 
 export type Access = {
   readonly authorize: Authorize;
-  /** The same of what outlives its request: whether the credential still counts is asked as well. */
+  /** The same for watches and streams: also checks that the credential is still valid. */
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
   readonly routes: readonly PlatformRoute[];
-  /** Once the platform's types can be listed: from now on, if the log has an administrator, requests are judged by it. */
+  /**
+   * Call it once the platform's types can be listed: if the log has an administrator, requests are authorized from now
+   * on.
+   */
   open(): Promise<void>;
-  /** Whether anybody can do everything. */
+  /** Whether a super administrator exists. */
   isAdministered(): boolean;
-  /** Makes the super administrator where there is none. */
+  /** Creates the super administrator if there is none. */
   administer(): Promise<AdministratorReport>;
   stop(): Promise<void>;
 };
 
-/** Authentication, authorization, and the reconcilers and guards that follow their changes. */
+/** Authentication and authorization, and the reconcilers and guards that follow their changes. */
 export function composeAccess(parts: AccessParts): Access {
   const {
     accessTables: { permissions, secrets },
@@ -179,7 +182,7 @@ type AuthenticatorParts = {
   readonly elsewhere: Elsewhere;
 };
 
-/** It counts at the first start only, which is known once the log has been folded. */
+/** ADMIN_PASSWORD applies to the first start only, which is known once the log is folded. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
@@ -219,7 +222,10 @@ function composeAuthenticator(parts: AccessParts, { judging, elsewhere }: Authen
 
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
-/** The tables hear of a commit before the watchers do: who has lost a right does not see the change that took it. */
+/**
+ * The tables are updated before watchers are notified: a subject that lost a right does not receive the change that
+ * removed it.
+ */
 function guardWatches(
   { accessTables: { permissions }, hub, edge: { clock }, recheckStreams }: AccessParts,
   authorize: Authorize,
@@ -236,7 +242,7 @@ function guardWatches(
   return guard;
 }
 
-/** The platform is no plugin: its types are named by their group alone. */
+/** The platform's types do not belong to a plugin: they are identified by their group. */
 function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
   if (request.kind !== 'resource') return routePluginOf(request.segments);
   const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;

@@ -10,7 +10,10 @@ import type { Core } from './core.ts';
 
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
-  /** Once the read models have caught up. Resolves, where this node is alone, once the log has the level it reads. */
+  /**
+   * Call it once the read models have caught up. On a single node it resolves once the log has the highest level that
+   * it reads.
+   */
   open(): Promise<void>;
   stop(): Promise<void>;
 };

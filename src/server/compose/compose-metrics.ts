@@ -9,7 +9,7 @@ type MetricsParts = {
   readonly pluginRoutes: PluginRoutes;
 };
 
-/** The sources of what `/metrics` answers. */
+/** The sources of the metrics at `/metrics`. */
 export function composeMetrics(core: Core, { readiness, eventLoop, pluginRoutes }: MetricsParts): Metrics {
   const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound } = core;
   return new Metrics({

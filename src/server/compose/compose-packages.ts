@@ -25,11 +25,11 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
-  /** Once the plugins of this node have settled: until then whoever installs one is told to come back. */
+  /** Call it once the plugins of this node are reconciled: until then installs are refused with a retry. */
   open(): Promise<void>;
 };
 
-/** Where packages are taken in. */
+/** Composes the installation of packages. */
 export function composeInstalls(parts: InstallParts): Installs {
   const { packages, host, models, clock, domain, execute, registry, disk } = parts;
   let isOpen = false;
@@ -71,12 +71,15 @@ export function composeInstalls(parts: InstallParts): Installs {
   };
 }
 
-/** In the log, in base64, and unpacked beside it: bounded by what deflate can compress and by what a package may hold. */
+/**
+ * The disk space of a package: in the log as base64, and unpacked, where both deflate's ratio and the limit of packages
+ * bound it.
+ */
 function packageDiskBytes(archiveBytes: number): number {
   return Math.ceil((archiveBytes * 4) / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
 }
 
-/** What no plugin names any more goes from the disk of this node; in the log it stays. */
+/** Deletes folders of packages that no plugin names from this node's disk; the log keeps them. */
 function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
   const { key } = host.objects;
   const digests = new Set<string>();

@@ -19,7 +19,7 @@ import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { Core } from './core.ts';
 
 export type PluginParts = Core & {
-  /** Folders of plugins that may do what only the platform's own may; those beside the sources without. */
+  /** Plugin folders with the privileges of bundled plugins; by default those beside the sources. */
   readonly bundledPlugins: readonly string[] | undefined;
   readonly suspects: Suspects;
   readonly declarer: TypeDeclarer;
@@ -34,7 +34,7 @@ export type Plugins = {
   readonly installs: Installs;
 };
 
-/** Plugins and everything they are given: the host, what serves their routes, and clients bound to rights. */
+/** Composes plugins and their environment: the host, their routes, and clients bound to rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
   const { edge, loggerOf, patiently, hub, leadership, declarer, unique } = parts;

@@ -18,12 +18,12 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Core } from './core.ts';
 
 export type Reconcilers = {
-  /** Once the read models have caught up and the platform's types can be listed. */
+  /** Call it once the read models have caught up and the platform's types can be listed. */
   open(): void;
   stop(): Promise<void>;
 };
 
-/** What all of them are given. */
+/** The dependencies that all of them share. */
 function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: Core) {
   return {
     changes: models,
@@ -82,7 +82,7 @@ export function composeReconcilers(core: Core): Reconcilers {
   };
 }
 
-/** Those that look after roles, bindings and tokens. */
+/** The reconcilers of roles, bindings and tokens. */
 function composeAccountReconcilers(core: Core): readonly { open(): void; stop(): Promise<void> }[] {
   const {
     registry,
@@ -112,7 +112,7 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
   ];
 }
 
-/** Of what a part of the platform appends itself. */
+/** The metadata of events that a part of the platform appends itself. */
 export function metadataOf(
   part: string,
   { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,
@@ -143,7 +143,7 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     streamOf: claimStream,
     onError: given.told('could not reconcile claim'),
     settle: async (stream, fenceOf) => {
-      const claimed = must(claimedValueOf(stream), `${stream} is a claim's`);
+      const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
       return settleClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
     },
   });

@@ -7,12 +7,15 @@ import { must } from '../../base/unreachable.ts';
 import { applyBuiltInRoles } from '../../plugin/objects/built-in-roles.ts';
 import type { Core } from './core.ts';
 
-/** The platform's own roles. While nodes of another version of the platform declare roles otherwise, theirs stand. */
+/**
+ * Applies the platform's own roles. While nodes of another platform version declare roles differently, their version
+ * stays.
+ */
 export async function applyRoles(
   { models, registry, edge, patiently: execute }: Core,
   declarer: Pick<Declarer, 'ours' | 'isOther'>,
 ): Promise<void> {
-  const { type } = must(registry.byKey(roleKey), 'the type of roles is registered');
+  const { type } = must(registry.byKey(roleKey), 'the type Role is registered');
   const applied = declarer
     .ours(type)
     .then(async () =>

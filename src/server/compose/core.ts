@@ -21,23 +21,23 @@ import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
 import type { Stores } from './stores.ts';
 
-/** The parts that everything between the stores and the edge is composed of. */
+/** The shared parts of everything between the stores and the edge. */
 export type Core = Stores & {
   readonly config: Config;
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   /** The log lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** This process among the nodes of its log: drawn at each start. */
+  /** This process among the nodes of its log: random, new at each start. */
   readonly node: string;
   readonly memory: RequestMemory;
   /** Its appends to objects that may still land. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** The same for writes that this node must make: it retries while the log does not answer. */
+  /** The same for the node's own writes: it retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
-  /** Over the reconcilers of the platform and of plugins. */
+  /** Limits the reconcilers of the platform and of plugins. */
   readonly bound: ReconcileBound;
 };
 
@@ -46,13 +46,13 @@ export type CoreOptions = {
   readonly clock: Clock;
   /** Aborted when this node stops. */
   readonly signal: AbortSignal;
-  /** What watches and streams may leave unread. */
+  /** Limits of unread data of watches and streams. */
   readonly streamBounds?: OutboxBounds;
 };
 
 const leaseUnreadable = 'this node cannot become the leader: cannot read the lease';
 
-/** The write door, the election of a leader, and the watch hub. */
+/** Composes the write path, the leader election, and the watch hub. */
 export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
   const {
     eventLog,

@@ -11,7 +11,7 @@ import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
 
-/** Composed before anything is served, and stopped after everything is. */
+/** Composed before anything is served, and stopped after everything else. */
 export type Parts = {
   readonly levels: NodeLevels;
   readonly declarer: Declarer;
@@ -44,7 +44,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const readiness = new Readiness(eventLog, agreement);
-  // Stopped behind everything that writes: requests in flight end only once their events are folded.
+  // Stopped after all writers: requests in flight end only once their events are folded.
   const follower = await startup.phase(
     'compose the fold',
     () =>
@@ -86,7 +86,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique };
 }
 
-/** Access control names the plugin behind a path, and plugins are given what access control allows: each knows the other. */
+/** Access control looks up the plugin of a path, and plugins are bound to access control: each needs the other. */
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,

@@ -28,13 +28,13 @@ import { ClockAgreement } from '../../write/clock-agreement.ts';
 import { composeTables, type AccessTables } from './access-tables.ts';
 import type { Startup } from '../startup.ts';
 
-/** The log, the tables folded from it, the types they are folded by, and the files of this node. */
+/** The log, the tables folded from it, the registry of types, and the files of this node. */
 export type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
   /** An embedded log has one node: its directory is locked. */
   readonly isAlone: boolean;
-  /** How often the log was followed again after a subscription was lost. */
+  /** How often a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
   readonly agreement: ClockAgreement;
@@ -52,7 +52,7 @@ export type StoreOptions = {
   readonly passwords?: Passwords;
 };
 
-/** Rejects with `StartError` where only the operator can help. */
+/** Rejects with `StartError` if only the operator can fix the problem. */
 export async function openStores(config: Config, options: StoreOptions, startup: Startup): Promise<Stores> {
   const { clock, log, passwords = new Passwords() } = options;
   refuseFullDisk(config.dataDir);
@@ -134,7 +134,7 @@ function openTables({ dataDir }: Config): LmdbTables {
   return new LmdbTables(dir, prepareStoreFiles);
 }
 
-/** The packages of plugins that were installed: in the log, and unpacked in DATA_DIR. */
+/** The packages of installed plugins: in the log, and unpacked in DATA_DIR. */
 async function openPackages(
   { dataDir }: Config,
   ports: { readonly log: FoundedLog; readonly clock: Clock; readonly lastEventTime: () => number },

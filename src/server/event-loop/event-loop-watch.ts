@@ -7,11 +7,11 @@ import { eventLoopBeatMs, eventLoopHeldMs } from './event-loop-limits.ts';
 import { beatCell, cellCount, eventLoopWorkerUrl, isFound, watchedMsCell, type WatcherStart } from './event-loop-worker.ts';
 import type { Suspect } from '../../plugin/lifecycle/error-attribution.ts';
 
-export type EventLoopWatchOptions = { readonly log: Logger; readonly clock: Clock; /** Where the log's lines go. */ readonly fd: number };
+export type EventLoopWatchOptions = { readonly log: Logger; readonly clock: Clock; /** The log of the process. */ readonly fd: number };
 
 /**
- * Sees that the event loop is held, and names the plugin that holds it: while it is held in lines of the watcher's own,
- * and once it is free again in one that says how long it was. What stops the whole process is nobody's.
+ * Detects that the event loop is blocked, and names the plugin that blocks it. During a block the watcher's thread logs
+ * it; afterwards one line reports its duration. Suspensions of the whole process are attributed to nobody.
  */
 export class EventLoopWatch {
   readonly #log: Logger;
@@ -22,7 +22,7 @@ export class EventLoopWatch {
   #timer: Timer | undefined;
   #beatAt: number;
   #watchedMs = 0;
-  /** How often each plugin held it; the platform itself is ''. */
+  /** The number of blocks by plugin; '' for the platform itself. */
   readonly #held = new Map<string, number>();
   #delays: IntervalHistogram | undefined;
 
@@ -39,17 +39,17 @@ export class EventLoopWatch {
     this.#beat();
   }
 
-  /** Whose code runs, and where it lies. */
+  /** The folders of code that runs. */
   know(suspects: readonly Suspect[]): void {
     this.#port.postMessage(suspects);
   }
 
-  /** How often it was held, by plugin; '' is the platform itself. */
+  /** The number of blocks by plugin; '' for the platform itself. */
   held(): ReadonlyMap<string, number> {
     return this.#held;
   }
 
-  /** How late timers were since this was last asked, in seconds, by quantile. Measured from the first time on that it is asked. */
+  /** The delay of timers since the last call, in seconds, by quantile. Measured from the first call on. */
   lag(): ReadonlyMap<string, number> {
     const delays = this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs });
     delays.enable();
@@ -70,7 +70,7 @@ export class EventLoopWatch {
     const now = this.#clock.monotonic();
     const lateMs = now - this.#beatAt - eventLoopBeatMs;
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
-    // Not what passed while the watcher was stopped as well, or was not there yet.
+    // Excludes time in which the watcher was suspended as well, or did not exist.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
     if (heldMs >= eventLoopHeldMs) this.#tell(Math.round(heldMs));
     this.#beatAt = now;

@@ -8,24 +8,24 @@ import { eventLoopBeatMs, eventLoopHeldMs, eventLoopToldAgainFactor, eventLoopTo
 import { ownerOf, type Suspect } from '../../plugin/lifecycle/error-attribution.ts';
 
 /**
- * The watcher of the event loop, in a thread of its own: what the loop cannot tell while it is held is told from here. Only
- * once the loop is late is the inspector asked where it stands, so that as long as nothing is late nothing is paid.
+ * Watches the event loop from its own thread, which can log while the loop is blocked. The inspector is used only once
+ * the loop is late, so there is no cost otherwise.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
-  /** Written by the loop and read here, and the other way round. */
+  /** Each side writes its cells and reads those of the other. */
   readonly cells: Int32Array;
-  /** The least that is written. */
+  /** The lowest log level. */
   readonly level: number;
   readonly fd: number;
 };
 export const cellCount = 2;
-/** How often the loop has turned. */
+/** The number of beats of the loop. */
 export const beatCell = 0;
-/** Milliseconds watched, wrapping around: those in which the whole process was stopped are not among them. */
+/** Milliseconds of observation, wrapping around, without suspensions of the whole process. */
 export const watchedMsCell = 1;
 
-/** Found while the loop stood at this beat. */
+/** The culprit found while the loop was at this beat. */
 export type Found = { readonly beat: number; readonly plugin: string | undefined };
 
 export function isFound(message: unknown): message is Found {
@@ -42,11 +42,11 @@ class Watcher {
   readonly #inspector: typeof Inspector | undefined;
   #suspects: readonly Suspect[] = [];
   #beat = 0;
-  /** Since that beat, without what passed while this thread was stopped as well. */
+  /** Time since that beat, without suspensions of this thread. */
   #stoodMs = 0;
   #tellAtMs = eventLoopHeldMs;
   #tickedAt = systemClock.monotonic();
-  /** Open while the inspector is asked. */
+  /** Open while the inspector is queried. */
   #session: Inspector.Session | undefined;
 
   constructor(start: WatcherStart, inspector: typeof Inspector | undefined) {
@@ -71,7 +71,7 @@ class Watcher {
       this.#tellAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
-    // A beat is late by what passed since it was due.
+    // A beat is late by the time since it was due.
     if (beat > 0 && this.#stoodMs - eventLoopBeatMs >= this.#tellAtMs && this.#session === undefined) this.#ask();
     systemClock.after(eventLoopBeatMs, () => { this.tick(); });
   }
@@ -87,7 +87,7 @@ class Watcher {
     const urls = new Map<string, string>();
     session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => { urls.set(scriptId, url); });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
-      // Paused before it was asked to: it stands in somebody's debugger, and going on is theirs to say.
+      // Paused before the request: by a debugger, which must resume it.
       if (isAsked) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
@@ -97,7 +97,7 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Both at once: a call into native code may end before an answer to the first could be answered.
+      // Both requests at once: a call into native code may end between two.
       session.post('Debugger.enable', () => { isAsked = true; });
       session.post('Debugger.pause');
     } catch {
@@ -105,14 +105,14 @@ class Watcher {
     }
   }
 
-  /** A pause that was asked for and has not come is taken back by it. */
+  /** Also cancels a requested pause that has not happened. */
   #hangUp(): void {
     const session = this.#session;
     this.#session = undefined;
     session?.disconnect();
   }
 
-  /** `frames`, the innermost first; undefined when they could not be asked for. */
+  /** `frames`: innermost first; undefined when they could not be determined. */
   #tell(frames: readonly Frame[] | undefined): void {
     const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
     const { frame = frames?.[0], suspect } = owned.find((each) => each.suspect !== undefined) ?? {};
@@ -126,7 +126,7 @@ class Watcher {
     }, suspect === undefined ? 'the event loop is blocked: nothing else runs' : 'a plugin blocks the event loop: nothing else runs');
   }
 
-  /** Straight to the file: every other way leads through the thread that is held. */
+  /** Writes directly to the file: all other ways go through the blocked thread. */
   #write(members: Readonly<Record<string, unknown>>, msg: string): void {
     const { level, fd } = this.#start;
     if (level > warnLevel) return;
@@ -134,20 +134,20 @@ class Watcher {
     try {
       writeSync(fd, `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`);
     } catch {
-      // Nobody reads it, or not now.
+      // The reader is gone or stalled.
     }
   }
 }
 
-/** A plugin's within its folder. */
+/** A plugin's path within its folder. */
 function placeOf({ url, line, column }: Frame, suspect: Suspect | undefined): string {
-  // Modules of plugins carry the files they were read from as a query.
+  // URLs of plugin modules have the digest of their files as a query.
   const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
   const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;
   return `${inner}:${String(line)}:${String(column)}`;
 }
 
-/** A runtime may be built without it: then it is only told how long. */
+/** A runtime may lack the inspector: then only the duration is logged. */
 async function inspectorIfAny(): Promise<typeof Inspector | undefined> {
   return import('node:inspector').catch(() => undefined);
 }
