@@ -154,14 +154,14 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'query parameters': 'queryParametersMax', 'one selector': 'selectorBytesMax', 'requirements of all selectors': 'selectorRequirementsMax', 'values of one set': 'selectorSetValuesMax',
   'sort fields': 'sortKeysMax', 'name': 'nameLengthMax', 'labels': 'labelsPerObjectMax', 'annotations': 'annotationsBytesMax', 'finalizers': 'finalizersPerObjectMax',
   'owner references': 'ownerReferencesPerObjectMax', 'one index value': 'indexValueBytesMax', 'values in one index': 'indexValuesPerObjectMax', 'operations of a JSON Patch': 'jsonPatchOperationsMax',
-  'validation errors told': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
+  'validation errors in a response': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
   'bytes of requests and of writes being decided': 'heldBytesMax',
   'long lists and initial watch states being read': 'snapshotsPerUserMax',
   'bytes watches and plugins\' streams leave unread, in all; of one user or visitor\'s address': 'watchBuffersBytesMax',
-  'tries of a write that loses races': 'writeAttemptsMax',
+  'attempts of a write that loses races': 'writeAttemptsMax',
   'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'loginFailuresMax',
-  'failed log-ins from one network; of a user from networks without a log-in of theirs': 'loginFailuresInAllMax',
-  'log-ins that wait for their hash, of one network; of known networks, and of unknown ones':
+  'failed log-ins from one network; of a user from networks without an earlier log-in of theirs': 'loginFailuresInAllMax',
+  'queued log-ins of one network; of known networks, and of unknown ones':
     'passwordHashesWaitingPerNetworkMax',
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };
@@ -177,7 +177,7 @@ t.test('docs/api.md tells the limits as they are', async (t) => {
 
 t.test('docs/custom-apis.md tells bounds and close codes as they are', async (t) => {
   const page = await readPage('docs/custom-apis.md');
-  const bounds = tableUnder('## Bounds', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
+  const bounds = tableUnder('## Limits', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
   t.strictSame(bounds, [limits.pluginRouteMs / 1_000, routeLimits.pluginStreamsPerPluginMax, routeLimits.pluginStreamsMax, routeLimits.pluginEventBytesMax / 1_048_576, routeLimits.pluginStreamUnreadMs / 1_000]);
   const codes = new Set(tableUnder('## WebSockets', page).map(([code]) => Number(code)));
   t.strictSame(Object.entries(streamEndings).filter(([reason, code]) => reason !== 'unresponsive' && !codes.has(code)), []);
