@@ -1,24 +1,26 @@
 #!/usr/bin/env node
 
-// Few and small files: modules are opened in parallel, and with few file descriptors these must load to report it.
+// Few and small imports: with few file descriptors these modules must still load, to report the problem.
 import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
 import { resourceFailure } from './disk/resource-failure.ts';
 
-/** What a mistake of the operator's (a setting, a command, a folder in use) exits with; 1 is for a failure of the program. */
+/**
+ * The exit code for errors of the operator (a setting, a command, a folder in use); 1 is for failures of the program.
+ */
 const mistakeExitCode = 2;
 
 /**
- * The command line. Standard output carries answers and the one ready line; logs and mistakes go to standard error. A start of
- * the server loads nothing of the other commands, and they nothing of the server.
+ * The command line. Standard output has results and the ready line; logs and errors go to standard error. `serve` loads
+ * none of the other commands, and they load nothing of the server.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
     await serve();
     return;
   }
-  // Who stops reading has read enough.
+  // The reader closed the pipe, which is not an error.
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
   const { systemClock } = await import('./base/clock.ts');
@@ -39,7 +41,7 @@ async function logCommands(): Promise<LogCommands> {
   return (await import('./log-tools/log-commands.ts')).logCommands;
 }
 
-/** Before it opens a store: whatever it makes is for its user alone, libraries' files too. */
+/** Before any store is opened: new files are private, also those created by libraries. */
 function prepareProcess(): void {
   process.umask(0o077);
   refuseFewDescriptors();

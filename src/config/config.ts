@@ -13,38 +13,41 @@ import {
 import { Settings } from './settings.ts';
 
 /**
- * The environment, decoded once (decision 11.2). Nothing else reads a variable, and no part of the server sees one it did
- * not ask for.
+ * The environment, decoded once (decision 11.2). No other module reads variables, and each part of the server gets only
+ * the settings that it needs.
  */
 export type Config = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Names that a request's Host may have, with or without a port; empty: any. */
+  /** Allowed values of a request's Host, with or without a port; empty: any. */
   readonly allowedHosts: readonly string[];
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
-  /** Bytes of DATA_DIR's disk that clients' writes leave free, 0 for none; undefined: by the size of the disk. */
+  /** Free bytes of DATA_DIR's disk that client writes must leave, 0 for none; undefined: a share of the disk. */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
-  /** Absolute; beside the bundled plugins, which are always loaded. */
+  /** Absolute paths, in addition to the bundled plugins. */
   readonly pluginsDirs: readonly string[];
-  /** Names of plugins of which no code is run, wherever they come from. */
+  /** Plugins that are never loaded, wherever they come from. */
   readonly pluginsDisabled: readonly string[];
-  /** Addresses and CIDR ranges whose word on a client's address counts. */
+  /** Addresses and CIDR ranges of proxies with trusted forwarding headers. */
   readonly trustedProxies: readonly string[];
-  /** Counts at the first start only (decision 7.7). */
+  /** Applies to the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
-  /** The identity provider whose tokens count; undefined: none. */
+  /** The trusted identity provider; undefined: none. */
   readonly oidc: OidcSettings | undefined;
-  /** What one user may write in a second; 0: as much as they can. */
+  /** Write limits of one user for a second; 0: unlimited. */
   readonly writesPerUser: number;
   readonly writeBytesPerUser: number;
 };
 
-/** Where the events are. The URL may hold a password: it is never repeated. `prefix`: of the names of the log's streams there. */
+/**
+ * The location of the log. The URL may contain a password and is never printed. `prefix`: the prefix of the log's
+ * stream names.
+ */
 export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -52,7 +55,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type DecodedConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** All mistakes at once. `folder` is what relative paths start from. */
+/** Returns all problems together. `folder`: the base of relative paths. */
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
@@ -83,7 +86,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
 const unsupportedNames: ReadonlySet<string> = new Set(['TLS_CERT', 'TLS_KEY']);
 const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL']);
 
-/** All of them or none: a token without an audience to check could have been given to anybody. */
+/** All or none are required: a token without a checked audience may be intended for another service. */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
   for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
@@ -97,7 +100,7 @@ function oidcSettings(environment: Environment, settings: Settings, mistakes: st
   };
 }
 
-/** The prefix may be set for another log than the server's: one that is copied from or into. */
+/** The prefix may be set for another log than the server's: the source or target of a copy. */
 function eventLogSetting(settings: Settings): EventLogSetting {
   const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
   const prefix = settings.read('EVENTSTORE_PREFIX', eventStorePrefixDefault, eventStorePrefixProblem);

@@ -7,7 +7,7 @@ import { StartError } from '../base/start-error.ts';
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The process's variables over those of `.env` in `folder`. A variable set to nothing counts as not set. */
+/** The process's variables override those of `.env` in `folder`. An empty variable counts as unset. */
 export function readEnvironment(folder: string, variables: Environment): Environment {
   return { ...withoutEmpty(readEnvFile(join(folder, '.env'))), ...withoutEmpty(variables) };
 }

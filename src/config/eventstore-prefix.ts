@@ -1,16 +1,19 @@
 import { eventStorePrefixLengthMax } from '../limits/settings.ts';
 
-/** How the names of a platform's streams begin on an EventStoreDB, which it may share with other platforms and programs. */
+/**
+ * The default prefix of a platform's stream names in EventStoreDB, which it may share with other platforms and
+ * programs.
+ */
 export const eventStorePrefixDefault = 'ledgerplane-';
 
 const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
 
 /**
- * What is wrong with a prefix; undefined when nothing is. It ends with a dash, as no category holds one: so of two prefixes
- * of which one begins with the other, no stream belongs to both.
+ * The problem of a prefix; undefined when valid. It ends with a dash, which no category contains: if one prefix starts
+ * with another, their streams are still disjoint.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax) return `must be at most ${eventStorePrefixLengthMax.toString()} characters, is ${text.length.toString()}`;
   if (text.length > 1 && prefix.test(text)) return undefined;
-  return `must begin with a letter or a digit, end with - and hold nothing but letters, digits, . _ and -, is ${JSON.stringify(text)}`;
+  return `must begin with a letter or a digit, end with - and contain only letters, digits, . _ and -, is ${JSON.stringify(text)}`;
 }

@@ -1,10 +1,13 @@
 /**
- * Where an EventStoreDB is and how it is spoken to: the URLs of its own documentation, read more strictly than its driver
- * reads them, which prints an unknown option, and the password with it, and goes on. No text from here ever repeats what
- * stands before the hosts.
+ * The address of an EventStoreDB, and its connection options. The URLs are those of its documentation, parsed more
+ * strictly than by its driver, which prints unknown options (including the password) and continues. No error repeats
+ * the part before the hosts.
  */
 export type EventStoreUrl = {
-  /** The one host is asked for the cluster's members; else several hosts are, and a single one is the node itself. */
+  /**
+   * True: the one host returns the cluster's members; false: several hosts are the members, and a single one is the
+   * node itself.
+   */
   readonly discover: boolean;
   readonly hosts: readonly EventStoreHost[];
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
@@ -14,7 +17,10 @@ export type EventStoreUrl = {
   readonly userKeyFile: string | undefined;
   readonly connectionName: string | undefined;
   readonly nodePreference: NodePreference | undefined;
-  /** In milliseconds, but `gossipTimeout` in seconds; -1 turns keep-alive off. What is not here is the driver's own default. */
+  /**
+   * In milliseconds, except for `gossipTimeout` in seconds; -1 disables keep-alive. Absent options have the driver's
+   * defaults.
+   */
   readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
 };
 
@@ -26,7 +32,7 @@ const nodePreferences = { leader: 'leader', follower: 'follower', random: 'rando
 type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
 
 type Range = { readonly min: number; readonly or?: number };
-/** What the driver takes. A shorter keep-alive than ten seconds makes a server hang up. */
+/** The ranges that the driver accepts. With a keep-alive under ten seconds, servers close the connection. */
 const numberOptions = {
   maxDiscoverAttempts: { min: 1 },
   discoveryInterval: { min: 0 },
@@ -40,7 +46,7 @@ type NumberOption = keyof typeof numberOptions;
 const textOptions = ['tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'tls'] as const;
 type TextOption = (typeof textOptions)[number];
 
-/** What the driver knows, and this program does not let it do. */
+/** Options of the driver that this program does not support. */
 const refusedOptions: Readonly<Record<string, string>> = {
   tlsVerifyCert: 'has no effect on this driver: name the authority that signed the certificate with tlsCAFile',
   throwOnAppendFailure: 'cannot be set here',
@@ -53,13 +59,13 @@ const numberMax = 2_147_483_647;
 const host = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?\.?)$/iu;
 const encode = 'characters such as @ : / ? # in a user name or a password must be percent-encoded';
 
-/** What is wrong with a URL, without repeating it; undefined when nothing is. */
+/** The problem of a URL, without repeating it; undefined when valid. */
 export function eventStoreUrlProblem(text: string): string | undefined {
   const decoded = decodeEventStoreUrl(text);
   return decoded.ok ? undefined : decoded.problem;
 }
 
-/** The hosts as operators may see them. */
+/** The hosts, as shown to operators. */
 export function eventStoreHosts({ hosts }: EventStoreUrl): string {
   return hosts.map(({ address, port }) => `${address}:${port.toString()}`).join(', ');
 }
@@ -93,7 +99,7 @@ function decode(text: string): EventStoreUrl {
 
 function credentialsIn(text: string): { readonly username: string; readonly password: string } {
   const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
-  if (username === undefined || password === undefined) throw new UrlProblem(`must hold username:password before its @; ${encode}`);
+  if (username === undefined || password === undefined) throw new UrlProblem(`must have username:password before its @; ${encode}`);
   return { username: decoded(username, 'the user name'), password: decoded(password, 'the password') };
 }
 
@@ -105,7 +111,7 @@ function hostIn(text: string): EventStoreHost {
   return { address, port: number };
 }
 
-/** Option → its text, by the name the driver's documentation gives it. */
+/** Options by their documented names. */
 function optionsIn(query: string): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   if (query === '') return options;
@@ -161,7 +167,7 @@ function numbersOf(options: ReadonlyMap<string, string>): EventStoreUrl['numbers
 
 const numberNames: readonly NumberOption[] = ['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline', 'keepAliveInterval', 'keepAliveTimeout'];
 
-/** The driver takes names in any case, with dashes and underscores between their words. */
+/** The driver accepts names in any case, with dashes and underscores between words. */
 function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/gu, '');
 }

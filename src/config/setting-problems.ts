@@ -7,13 +7,13 @@ import { eventStoreUrlProblem } from './eventstore-url.ts';
 import { adminPasswordLengthMax, platformDomainLengthMax, rateSettingMax, settingLengthMax } from '../limits/settings.ts';
 import { subdomainProblem } from '../resource/type/names.ts';
 
-/** Checks of settings' values: each answers the problem, to follow the setting's name, or undefined. */
+/** Checks of settings' values: each returns the problem, to follow the setting's name, or undefined. */
 
 export function issuerProblem(value: string): string | undefined {
   return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
 }
 
-/** It is not repeated: somebody may have put credentials into it. */
+/** The value is not repeated: it may contain credentials. */
 export function urlProblem(value: string): string | undefined {
   return isTrustedUrl(value) ? undefined : 'must be an https URL without credentials or fragment (http on a loopback address)';
 }
@@ -26,7 +26,10 @@ export function hostProblem(value: string): string | undefined {
   return isIP(value) !== 0 || isHostName(value) ? undefined : `must be an address or a host name, is ${quote(value)}`;
 }
 
-/** A range of everybody would let any client name any address; a mapped one would match nothing, as IPv4 is kept as IPv4. */
+/**
+ * A range of all addresses would let any client forge its address; a mapped one would match nothing, since IPv4 is
+ * never mapped.
+ */
 export function networkProblem(value: string): string | undefined {
   const [address = '', prefix, ...more] = value.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
@@ -61,7 +64,7 @@ export function domainProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
 }
 
-/** Neither the password nor an event log's address, which may hold one, is ever repeated. */
+/** Neither the password nor the address of an event log, which may contain one, is ever printed. */
 export function passwordProblem(value: string): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
   return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '../base/start-error.ts';
 
-/** Linux bounds a socket's path at 107 bytes; a longer DATA_DIR locks through a name derived from it. */
+/** Linux limits a socket path to 107 bytes; a longer DATA_DIR is locked through a derived name. */
 const socketPathBytesMax = 100;
 
 /**
- * Takes DATA_DIR for this process: one server a directory (decision 11.2). The lock is a listening socket, which the kernel
- * closes however the process ends, so a killed server never leaves it locked. Where there are abstract sockets one of those
- * is taken first: it leaves no file, so of servers that start at the same moment one alone goes on to look at the file of
- * a dead one. The file also tells a server in another network namespace.
+ * Locks DATA_DIR for this process: one server for each directory (decision 11.2). The lock is a listening socket, which
+ * the kernel closes when the process ends, so a killed server leaves no lock. On systems with abstract sockets one of
+ * these is taken first: it leaves no file, so of servers that start simultaneously only one proceeds to check the file
+ * of a dead one. The file also protects against a server in another network namespace.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
@@ -26,13 +26,13 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    // Not unreferenced: who has the folder stays, even while it waits for nothing but a plugin that never answers.
+    // Referenced on purpose: the process keeps the lock, even while it only waits for a plugin that never answers.
     taken.push(server);
   }
   return { release };
 }
 
-/** A folder that only its owner can look into, also when somebody made it with other rights: it holds password hashes. */
+/** A folder that only its owner can read, also if it existed with other permissions: it contains password hashes. */
 export function privateDir(dir: string): string {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -65,14 +65,14 @@ function socketPath(dir: string): string {
   return join(tmpdir(), `ledgerplane-${digest(own)}.sock`);
 }
 
-/** A socket's file outlives a killed process: if nobody answers on it, it is nobody's. */
+/** A socket file outlives a killed process: without a listener it is unused. */
 async function takeOver(path: string): Promise<Server | undefined> {
   if (await isAnswered(path)) return undefined;
   rmSync(path, { force: true });
   return listen(path);
 }
 
-/** undefined when the path is taken. */
+/** Undefined when the path is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => { socket.destroy(); });
@@ -81,7 +81,7 @@ async function listen(path: string): Promise<Server | undefined> {
       else reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Who looks whether the folder is taken finds a process without a free descriptor, too.
+      // Connections of other servers' checks may fail to be accepted, without a free file descriptor.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

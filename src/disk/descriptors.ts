@@ -5,8 +5,8 @@ import { descriptorsFreeMin } from '../limits/disk.ts';
 import { descriptorError } from './resource-failure.ts';
 
 /**
- * @throws ResourceError where the process may open too few files. It opens them and closes them again, because neither the
- * limit nor the number in use can be read on every system. The store's library does not survive an open that fails.
+ * @throws ResourceError if the process may open too few files. It opens and closes files, since neither the limit nor
+ * the number in use can be read on every system. The store's library does not survive a failed open.
  */
 export function refuseFewDescriptors(): void {
   const opened: number[] = [];

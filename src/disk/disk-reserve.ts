@@ -12,27 +12,27 @@ import { TokenBucket } from '../write/admission/token-bucket.ts';
 import { spaceOf, type DiskSpace } from './disk-space.ts';
 
 export type DiskReserveOptions = {
-  /** On the file system that is watched. */
+  /** A directory on the file system. */
   readonly dir: string;
-  /** Undefined: 5 % of the file system, at most 1 GiB. 0 turns the reserve off. */
+  /** Undefined: 5 % of the file system, at most 1 GiB. 0 disables the reserve. */
   readonly reserveBytes: number | undefined;
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'info' | 'warn'>;
-  /** Reads free space without holding the event loop. */
+  /** Reads the free space asynchronously. */
   readonly look?: (dir: string) => Promise<DiskSpace>;
 };
 
 /**
- * Keeps a part of the disk free for deletions and for the platform. Writers ask for a boolean and report their bytes; the
- * file system is asked once a second. Bytes reported since the look before the last one count as taken, because the last
- * look may have come before they reached the disk.
+ * Keeps a part of the disk free for deletions and for the platform. Writers query the state and report their bytes; the
+ * file system is read once a second. Bytes reported since the reading before last count as used, because the last
+ * reading may precede their arrival on the disk.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
   readonly #look: (dir: string) => Promise<DiskSpace>;
   readonly #logIns: TokenBucket;
   readonly reserveBytes: number;
-  /** As of the last look. */
+  /** As of the last reading. */
   #freeBytes: number;
   #writtenBefore = 0;
   #writtenSince = 0;
@@ -73,7 +73,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#judge();
   }
 
-  /** Whether so many bytes fit above the reserve. Those that do count as taken. */
+  /** Whether this many bytes fit above the reserve; if so they count as used. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -115,7 +115,7 @@ export class DiskReserve implements WriterDisk {
       this.#isLookFailing = false;
       if (!this.#isStopped) this.#judge();
     } catch (error) {
-      // What was free last time counts, less everything written since.
+      // Continues from the last known free space, less all bytes written since.
       const { log } = this.#options;
       if (!this.#isLookFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
       this.#isLookFailing = true;

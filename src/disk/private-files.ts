@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
 
-/** What the server keeps in DATA_DIR. Anything else there is somebody else's. */
+/** The server's entries in DATA_DIR; other entries are not touched. */
 const kept = ['log', 'read-models', 'packages', 'plugin-loads', 'admin-password', 'lock.sock'];
 
 /**
- * Takes every right of others from what the server keeps in DATA_DIR, which holds password hashes. DATA_DIR itself too,
- * where it belongs to this user: a mount point may belong to another, and what is in it is private all the same.
+ * Removes the access of other users to the server's files in DATA_DIR, which contain password hashes, and to DATA_DIR
+ * itself if this user owns it. A mount point may belong to another user; the files in it are private all the same.
  */
 export function tightenDataDir(dir: string): void {
   if (!existsSync(dir)) return;
@@ -21,7 +21,7 @@ export function tightenDataDir(dir: string): void {
 }
 
 function tightenAll(path: string, stats: Stats): void {
-  // A link's own mode means nothing, and what it leads to is not the server's.
+  // A link's own mode has no effect, and its target does not belong to the server.
   if (stats.isSymbolicLink()) return;
   tighten(path, stats);
   if (!stats.isDirectory()) return;

@@ -2,18 +2,21 @@ import { showByteCount } from '../base/byte-count.ts';
 import { StartError } from '../base/start-error.ts';
 import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
 
-/** The machine lacks something that only its operator can give. */
+/** The machine lacks a resource that only its operator can provide. */
 export class ResourceError extends StartError {
   constructor(message: string, cause?: unknown) {
     super(message, { exitCode: 1, cause });
   }
 }
 
-/** In node's words, and as the numbers that the store's library gives. */
+/** As names of Node, and as numbers of the store's library. */
 const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
 const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
 
-/** What the operator can do about an error whose cause is a full disk or a lack of file descriptors; undefined for others. */
+/**
+ * An error with advice for the operator, if the cause is a full disk or a lack of file descriptors; undefined for
+ * others.
+ */
 export function resourceFailure(error: unknown): ResourceError | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof ResourceError) return error;

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { StartError } from '../base/start-error.ts';
 
 /**
- * What LMDB's file begins with: two meta pages, of which the one with the higher transaction counts (`mdb.c`, MDB_meta, format
- * 2 with the library's page header of 24 bytes). All numbers are little-endian on the machines it runs on.
+ * The layout of LMDB's file: two meta pages, of which the one with the higher transaction id is valid (`mdb.c`,
+ * MDB_meta, format 2 with the library's page header of 24 bytes). All numbers are little-endian on the supported
+ * machines.
  */
 const headerBytes = 24;
 const metaBytes = 160;
@@ -14,8 +15,8 @@ const format = 2;
 const at = { magic: headerBytes, format: headerBytes + 4, pageBytes: headerBytes + 24, lastPage: headerBytes + 120, transaction: headerBytes + 128 } as const;
 
 /**
- * LMDB maps its file and trusts it: one that is cut short or is no such file ends the process by a signal, without a word.
- * This looks before it is opened. A missing or empty file is a new one. `remedy` tells the operator what can be done.
+ * LMDB maps its file without validation: a truncated or foreign file ends the process by a signal, without a message.
+ * So this checks it first. A missing or empty file is a new one. `remedy`: advice for the operator.
  */
 export function refuseDamagedFile(path: string, remedy: string): void {
   const problem = problemOf(path);
@@ -23,15 +24,15 @@ export function refuseDamagedFile(path: string, remedy: string): void {
 }
 
 /**
- * Where there are read models there was a log, written to disk before them. One that is gone would be founded anew, and
- * the read models thrown away or refused for it: what the log held would be gone without a word.
+ * Read models without a log mean that the log was lost, since it is written first. Without this check a new log would
+ * be founded, and the old data silently lost.
  */
 export function refuseLostLog(dataDir: string): void {
   const [log, tables] = [join(dataDir, 'log'), join(dataDir, 'read-models')];
   const path = join(log, 'data.mdb');
   const exists = existsSync(path);
   if ((exists && statSync(path).size > 0) || !existsSync(join(tables, 'tables.mdb'))) return;
-  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} holds read models of a log`;
+  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} has read models of a log`;
   const restore = `restore ${log} from a backup, then run ledgerplane log new-epoch`;
   throw new StartError(`${problem}; ${restore}; or, to begin with an empty log, remove ${tables}`, { exitCode: 1 });
 }
@@ -52,7 +53,7 @@ function problemOf(path: string): string | undefined {
 
 function judged(file: number, size: number): string | undefined {
   const first = metaAt(file, 0);
-  if (first === undefined) return 'it does not begin as LMDB\'s files do';
+  if (first === undefined) return 'it does not have the header of an LMDB file';
   const second = metaAt(file, first.pageBytes);
   const { lastPage, pageBytes } = second !== undefined && second.transaction > first.transaction ? second : first;
   const needed = (lastPage + 1n) * BigInt(pageBytes);

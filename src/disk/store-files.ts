@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'no
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
-/** LMDB's flag of a store whose path is a file, which it keeps in the file. */
+/** LMDB's flag for a store with a file path, which is stored in the file. */
 const noSubdir = 0x4000;
 const integerKeys = 0x08;
 const metaPage = 0x08;
@@ -15,18 +15,19 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 export type StoreFiles = { readonly data: string; readonly lock: string; readonly isFolder: boolean };
 
 /**
- * Makes what LMDB would make as it opens a store, so that its own open writes nothing. When that open fails, as on a full
- * disk, the library uses memory it has freed and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). Its lock file is sparse
- * and mapped: a page without a block behind it ends the process by SIGBUS. Here a failure is an exception.
+ * Creates the files that LMDB would create on opening a store, so that its own open writes nothing. If that open fails,
+ * on a full disk for example, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). Its
+ * lock file is sparse and mapped: a page without a disk block ends the process by SIGBUS. Here a failure is an
+ * exception.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
   const has = existsSync(lock) ? statSync(lock) : undefined;
-  // Whoever calls this has DATA_DIR to itself, so nobody else has the lock file mapped.
+  // The caller has locked DATA_DIR, so no other process has the lock file mapped.
   if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size) write(lock, Buffer.alloc(lmdbLockBytes));
 }
 
-/** Two meta pages of a store that holds nothing, as `mdb_env_init_meta` writes them. */
+/** The two meta pages of an empty store, as `mdb_env_init_meta` writes them. */
 function emptyStore(isFolder: boolean): Buffer {
   const bytes = Buffer.alloc(2 * pageBytes);
   for (const page of [0, 1]) {
@@ -44,7 +45,7 @@ function emptyStore(isFolder: boolean): Buffer {
   return bytes;
 }
 
-/** All of it or no file. */
+/** Writes the whole file, or deletes it. */
 function write(path: string, bytes: Buffer): void {
   const file = openSync(path, 'w', 0o600);
   try {

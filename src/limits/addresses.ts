@@ -1,8 +1,9 @@
 /**
- * Bounds of clients' addresses. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ * Limits of clients' addresses. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states
+ * it.
  */
 
-/** Proxies in a row, read from the right: a header of trusted addresses alone costs no more look-ups than this. */
+/** Proxies in a chain, read from the right: bounds the look-ups for a header of trusted addresses. */
 export const forwardedHopsMax = 32;
-/** One hop of `Forwarded` or `X-Forwarded-For`: an address, a port and what else a proxy says of it. */
+/** One hop of `Forwarded` or `X-Forwarded-For`: an address, a port and other parameters. */
 export const forwardedHopLengthMax = 512;

@@ -1,8 +1,9 @@
 /**
- * Bounds of objects, schemas and indexes. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ * Limits of objects, schemas and indexes. Each name ends in its unit. Each limit is tested at n and n + 1, and its
+ * error states it.
  */
 
-/** One stored object's JSON. Leaves room for the event's metadata under EventStoreDB's 1 MiB an append. */
+/** One object's JSON. Leaves room for the event's metadata under EventStoreDB's limit of 1 MiB for an append. */
 export const objectBytesMax = 786_432;
 /** metadata.name and label key prefix (a DNS subdomain, RFC 1123). */
 export const nameLengthMax = 253;
@@ -13,20 +14,20 @@ export const labelsPerObjectMax = 256;
 export const annotationsBytesMax = 262_144;
 export const finalizersPerObjectMax = 64;
 export const ownerReferencesPerObjectMax = 64;
-/** The longest generateName prefix kept: what is longer is cut so that the five drawn characters still fit. */
+/** The longest generateName prefix: longer ones are cut so that the five random characters fit. */
 export const generateNameLengthMax = nameLengthMax - 5;
-/** How often a drawn name is drawn again after a collision: 36^5 names make even one redraw rare. */
+/** Attempts with another random name after a collision: with 36^5 names even one is rare. */
 export const generateNameAttemptsMax = 8;
-/** One index value in UTF-8. An LMDB key holds 1,978 bytes; this leaves room for what surrounds it. */
+/** One index value in UTF-8. Leaves room for the rest of an LMDB key of 1,978 bytes. */
 export const indexValueBytesMax = 1_024;
-/** Values one object may have in one multi-valued index. */
+/** Values of one object in one multi-valued index. */
 export const indexValuesPerObjectMax = 256;
-/** Of where an index function threw. */
+/** The length of the stack of an index function's error. */
 export const indexTraceLengthMax = 8_192;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
-/** Columns of a type's table: wider than any terminal or screen. */
+/** Columns of a type's table: more than any screen shows. */
 export const printerColumnsMax = 32;
 export const schemaBytesMax = 262_144;
-/** Operations of one JSON Patch: each may touch the whole document. */
+/** Operations of one JSON Patch: each may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;

@@ -1,26 +1,26 @@
-/**
- * Bounds of plugins. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
- */
+/** Limits of plugins. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states it. */
 
-/** A plugin's start, and one call of its route (seed decisions 9.2). */
+/** Time limits of a plugin's start, and of one call of its route (decision 9.2). */
 export const pluginStartMs = 10_000;
 export const pluginRouteMs = 30_000;
 export const pluginManifestBytesMax = 65_536;
 export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
 export const routesPerPluginMax = 1_000;
-/** An alias repeats what it names, so a few bytes of nested ones could stand for gigabytes. */
+/** An alias repeats its anchor, so a few bytes of nested aliases could expand to gigabytes. */
 export const yamlAliasesMax = 100;
-/** A plugin gets a list as a whole: longer ones it asks for in pages. A hundred of the largest objects fit. */
+/**
+ * The size of a list returned to a plugin as a whole: longer ones must be paged. A hundred of the largest objects fit.
+ */
 export const clientListBytesMax = 96 * 1_048_576;
-/** A plugin with a thousand mistakes need not tell them all at once. */
+/** The length of a plugin's message: not all of a thousand problems are listed. */
 export const pluginMessageLengthMax = 8_192;
-/** How long a server that starts is not ready because plugins are still starting: as long as one may take to load. */
+/** How long a starting server is not ready because of starting plugins: the time limit of one load. */
 export const pluginsWaitMs = 10_000;
 
-/** Heap of the process in which an uploaded module runs first: modules and what they build at their top level are a few MiB. */
+/** The heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB. */
 export const trialHeapMebibytesMax = 256;
-/** After which that process ends itself, in case the server that waits for `pluginStartMs` has been killed meanwhile. */
+/** After this time that process exits by itself, in case the waiting server was killed. */
 export const trialProcessMs = 20_000;
-/** Loads of the same files that did not finish, each in another process, after which the server loads them no more. */
+/** Unfinished loads of the same files, each in another process, after which the server does not load them again. */
 export const unfinishedLoadsMax = 2;

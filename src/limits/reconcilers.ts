@@ -1,17 +1,18 @@
-/**
- * Bounds of reconcilers. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
- */
+/** Limits of reconcilers. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states it. */
 
-/** Objects removed at once. */
+/** Objects removed concurrently. */
 export const collectorConcurrencyMax = 128;
-/** How long a node leads after it sent a renewal, and how often it sends one: two may be lost before another node takes over. */
+/**
+ * How long a node is the leader after it sent a renewal, and the interval of renewals: two may be lost before another
+ * node takes over.
+ */
 export const leaseMs = 15_000;
 export const leaseRenewMs = 5_000;
-/** How often the others look whether the lease is free: a clean stop is made good within this. */
+/** How often the other nodes check the lease: they take over within this time after a clean stop. */
 export const leaseLookMs = 1_000;
-/** How long a stop waits until its release is known: without one others wait for the lease to run out. */
+/** How long a stop waits for the confirmation of the release: otherwise others wait until the lease expires. */
 export const leaseReleaseMs = 2_000;
-/** Ended sessions removed at once; how soon and how late expired ones are looked for. */
+/** Ended sessions removed concurrently; the shortest and longest interval of checks for expired ones. */
 export const sessionEndsConcurrencyMax = 8;
 export const sessionSweepMsMin = 1_000;
 export const sessionSweepMsMax = 3_600_000;

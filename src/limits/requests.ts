@@ -1,30 +1,31 @@
 /**
- * Bounds of requests and connections. A name ends in its unit. A bound is tested at n and n + 1, and the error past it names it.
+ * Limits of requests and connections. Each name ends in its unit. Each limit is tested at n and n + 1, and its error
+ * states it.
  */
 
-/** One request's body. Room for a 768 KiB object with indentation, and no more to hold in memory for a stranger. */
+/** One request body: room for an indented object of 768 KiB. */
 export const requestBodyBytesMax = 1_048_576;
-/** Nesting of a JSON body. Deeper input has no honest use and threatens recursive readers. */
+/** Nesting of a JSON body. Deeper input has no legitimate use and endangers recursive readers. */
 export const jsonDepthMax = 128;
-/** Headers and request line together. A selector at its limit, percent-encoded, still fits. */
+/** Headers and request line together. The longest percent-encoded selector fits. */
 export const requestHeadersBytesMax = 131_072;
-/** The path and query of one request: answered 400 past it, as a selector at its limit fits. */
+/** The path and query of one request: 400 past it. The longest selector fits. */
 export const requestTargetBytesMax = 65_536;
 /** Query parameters of one request. */
 export const queryParametersMax = 64;
-/** Validation errors reported at once: enough to fix a body in one go, not a megabyte of them. */
+/** Validation errors in one response: enough to fix a body at once. */
 export const validationErrorsMax = 64;
-/** SIGTERM to exit (decision 11.3). */
+/** The time from SIGTERM to exit (decision 11.3). */
 export const shutdownMs = 10_000;
-/** Longer ones are cut: they are kept with every event. */
+/** Longer values are truncated: they are stored with every event. */
 export const userAgentLengthMax = 256;
 /** How long a client may take for its headers, for its whole request, and between two requests of one connection. */
 export const headersTimeoutMs = 20_000;
 export const requestTimeoutMs = 60_000;
 export const keepAliveTimeoutMs = 65_000;
-/** How long a peer may keep a connection whose last answer is written: time to read it, and no more. */
+/** How long a connection may stay open after its last response: time for the peer to read it. */
 export const lingerMs = 1_000;
-/** What is read ahead of a connection whose parser has stopped, until the requests before are answered. */
+/** Bytes read ahead on a connection with a stopped parser, until the earlier requests are answered. */
 export const readAheadBytesMax = 65_536;
-/** How often connections are checked against the times above: a request that is late ends at most this much later. */
+/** How often connections are checked against these time limits: a late request ends at most this much later. */
 export const connectionsCheckMs = 1_000;

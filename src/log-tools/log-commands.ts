@@ -21,7 +21,7 @@ import { UnsuitableLogError } from '../log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
 import { openLog } from '../server/open-log.ts';
 
-/** The commands about a log, which open it themselves: no server may have an embedded one open meanwhile. */
+/** The log commands, which open the log themselves: no server may have an embedded log open at the same time. */
 export const logCommands: LogCommands = {
   copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, surroundings) => {
     const settings = settingsOf(surroundings);
@@ -77,17 +77,17 @@ function placeOf(option: string, words: string, settings: ReturnType<typeof sett
 }
 
 type OpenLogs = {
-  /** Ends when a log cannot be written any more. */
+  /** Aborts when a log can no longer be written. */
   readonly signal: AbortSignal;
   readonly open: (place: LogPlace, options: { readonly mustExist: boolean }) => Promise<EventLog>;
 };
 
-/** Gives back what was opened, and tells what went wrong in words for whoever typed the command. */
+/** Runs the work, releases the opened logs, and converts errors into messages for the user. */
 async function withLogs(places: readonly LogPlace[], surroundings: Surroundings, work: (logs: OpenLogs) => Promise<void>): Promise<void> {
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
-  // A wait for a log that does not answer is a timer, which alone would not keep the process.
+  // A timer alone, as in the wait for a log, does not keep the process alive.
   const { port1 } = new MessageChannel();
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
@@ -96,7 +96,7 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
     const { log } = await openLog(place, {
       clock: surroundings.clock, onFatal: (error) => { ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error })); },
       onState: (state) => {
-        // That a log answers is news only after it did not.
+        // An available log is reported only after an outage.
         if (!state.reachable || away) surroundings.notes.write(`${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`);
         away = !state.reachable;
       },
@@ -104,7 +104,7 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
     opened.push(log);
     return log;
   };
-  // The driver throws where nobody can catch it: what was in flight is settled all the same.
+  // The driver throws where no caller can catch it; the appends in flight are resolved all the same.
   const onStray = (error: unknown): void => { if (!isStrayAppendReply(error)) ending.abort(error); };
   process.on('uncaughtException', onStray).on('unhandledRejection', onStray);
   try {
@@ -121,11 +121,11 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
 
 async function lock({ dataDir, shown }: LogPlace, mustExist: boolean, locked: Map<string, { release(): Promise<void> }>): Promise<void> {
   if (locked.has(dataDir)) return;
-  if (mustExist && !existsSync(join(dataDir, 'log', 'data.mdb'))) throw new StartError(`${shown} holds no log`, { exitCode: refusedExitCode });
+  if (mustExist && !existsSync(join(dataDir, 'log', 'data.mdb'))) throw new StartError(`${shown} has no log`, { exitCode: refusedExitCode });
   locked.set(dataDir, await takeDataDir(dataDir));
 }
 
-/** Words without a stack and without a credential, and whether the operator must do something else (2) or it failed (1). */
+/** A message without a stack or credentials. Exit code 2: the operator must change something; 1: it failed. */
 function failureOf(error: unknown, places: readonly LogPlace[]): CommandFailure {
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);

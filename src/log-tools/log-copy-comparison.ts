@@ -30,13 +30,13 @@ export async function comparePrefix(context: CopyContext, target: EventLog, even
 }
 
 function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent): void {
-  if (original === undefined) throw new LogCopyError('failed', `the target holds more than the source: ${told(copied)}`);
+  if (original === undefined) throw new LogCopyError('failed', `the target has more events than the source: ${told(copied)}`);
   const difference = differenceOf(original, copied);
   if (difference === undefined) return;
   throw new LogCopyError('failed', `the target differs from the source: ${told(original)} of the source is ${told(copied)} in the target, which differs in ${difference}; empty the target and copy again`);
 }
 
-/** Both from their beginnings: the same events in the same order, and no others. */
+/** Compares both from the beginning: the same events in the same order, and no others. */
 export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
   const { source: log, progress, signal } = context;
   progress.begin('verifying', source.events);

@@ -5,19 +5,19 @@ import type { EventLog, LogPosition } from '../log/log.ts';
 
 export type LogCopyOptions = {
   readonly source: EventLog;
-  /** Opened twice: what verifies must read what the target stored, not what its adapter remembers having been given. */
+  /** Opened twice: the verification must read the stored events, not the adapter's memory. */
   readonly openTarget: () => Promise<EventLog>;
   readonly inFlightMax: number;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** What its operator sees meanwhile, a line at a time. */
+  /** Prints one line of progress for the operator. */
   readonly tell: (line: string) => void;
-  /** Ends it: its reason is thrown. */
+  /** Stops the copy and throws the signal's reason. */
   readonly signal?: AbortSignal;
 };
 
 /** One call of `copyLog`. */
 export type CopyContext = LogCopyOptions & { readonly signal: AbortSignal; readonly progress: CopyProgress };
 
-/** The source as it was when the copy began: it must not grow from then on. */
+/** The source when the copy started: it must not grow. */
 export type CopySource = { readonly founding: Founding; readonly head: LogPosition; readonly events: number };

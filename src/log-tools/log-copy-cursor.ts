@@ -1,7 +1,10 @@
 import { platformStream } from '../log/founded-log.ts';
 import { LogCorruptError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
-/** A copy cannot begin (nothing was written), or cannot go on. `message` is for whoever asked for it: no stack, no credential. */
+/**
+ * A copy cannot start (`refused`: nothing was written) or cannot continue. `message` is for the user: no stack, no
+ * credentials.
+ */
 export class LogCopyError extends Error {
   readonly kind: 'refused' | 'failed';
 
@@ -12,7 +15,10 @@ export class LogCopyError extends Error {
   }
 }
 
-/** What is about this one log, and not of the platform it holds: a copy has its own founding, and no lease outlives its nodes. */
+/**
+ * Streams that belong to one log rather than to its platform: a copy has its own founding, and leases are bound to
+ * nodes.
+ */
 function isOwn(stream: string): boolean {
   return stream === platformStream || stream.startsWith('lease:');
 }
@@ -22,14 +28,14 @@ export function isCopied({ stream }: RecordedEvent): boolean {
 }
 
 export type CursorRange = {
-  /** For messages: which of the two logs it is. */
+  /** For messages: the role of the log. */
   readonly side: 'source' | 'target';
   readonly after: LogPosition;
   readonly until: LogPosition;
   readonly signal: AbortSignal;
 };
 
-/** The copied events of a log one by one, with no more of it in memory than one of its batches. */
+/** Iterates over the copied events of a log, with at most one batch in memory. */
 export class EventCursor {
   readonly #batches: AsyncIterator<readonly RecordedEvent[], unknown>;
   readonly #signal: AbortSignal;
@@ -40,11 +46,11 @@ export class EventCursor {
   constructor(log: EventLog, { side, after, until, signal }: CursorRange) {
     this.#side = side;
     this.#signal = signal;
-    // All categories, and left out here: a category that is not known yet must not be lost on the way.
+    // Reads all categories and filters here, so that an unknown category is not lost.
     this.#batches = log.readAll({ after, until, signal })[Symbol.asyncIterator]();
   }
 
-  /** undefined at the end. */
+  /** Undefined at the end. */
   async next(): Promise<RecordedEvent | undefined> {
     while (true) {
       while (this.#taken < this.#batch.length) {
@@ -53,7 +59,7 @@ export class EventCursor {
         if (event !== undefined && isCopied(event)) return event;
       }
       const read = await this.#batches.next().catch((error: unknown) => { throw damaged(this.#side, error); });
-      // An aborted reader just ends: what it has not read must not look like the end of the log.
+      // An aborted reader just ends: that must not look like the end of the log.
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
       this.#batch = read.value;
@@ -66,7 +72,10 @@ export class EventCursor {
   }
 }
 
-/** In what the target's event differs from the source's; undefined when it is the same one. Positions are each log's own. */
+/**
+ * The first difference between the source's and the target's event; undefined when they are equal. Positions differ by
+ * log.
+ */
 export function differenceOf(source: RecordedEvent, target: RecordedEvent): string | undefined {
   if (source.id !== target.id) return 'its id';
   if (source.stream !== target.stream) return 'its stream';
@@ -76,12 +85,12 @@ export function differenceOf(source: RecordedEvent, target: RecordedEvent): stri
   return Buffer.compare(source.metadata, target.metadata) === 0 ? undefined : 'its metadata';
 }
 
-/** For messages: never its data, which may be a secret's. */
+/** For messages: without the data, which may contain secrets. */
 export function told({ id, stream, revision, position }: RecordedEvent): string {
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }
 
-/** A record that does not decode is told with the side it is on. Where nothing was written yet, the copy is `refused`. */
+/** Adds the side to the error of a damaged record. Before anything is written, the copy is `refused`. */
 export function damaged(side: CursorRange['side'], error: unknown, kind: LogCopyError['kind'] = 'failed'): unknown {
   return error instanceof LogCorruptError ? new LogCopyError(kind, `the ${side} is damaged: ${error.message}`, { cause: error }) : error;
 }

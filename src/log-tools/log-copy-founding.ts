@@ -12,32 +12,32 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
   const founding = await readFounding(log).catch((error: unknown) => { throw damaged('source', error, 'refused'); });
   if (founding === undefined) {
     const isEmpty = await log.head() === logStart;
-    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source has no identity: an earlier version wrote it; start the server on it once');
+    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source has no identity, since an earlier version wrote it: start the server on it once');
   }
   if (!founding.finished) throw new LogCopyError('refused', 'the source is an unfinished copy');
   return founding;
 }
 
-/** The target's founding where it is this very copy, undefined where it is empty. Anything else is refused. */
+/** The target's founding if it is a copy of this very source; undefined if it is empty. Anything else is refused. */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
-  // The head first: the founding of a call that was killed may land between the two.
+  // Reads the head first: the founding of a killed run may be appended in between.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => { throw damaged('target', error, 'refused'); });
   if (founding === undefined) {
-    if (head !== logStart) throw new LogCopyError('refused', 'the target is not empty: it holds events of a log that does not say which it is');
+    if (head !== logStart) throw new LogCopyError('refused', 'the target is not empty: it has events of a log without an identity');
     return undefined;
   }
   if (founding.logId === source.logId && founding.epoch === source.epoch) throw new LogCopyError('refused', 'the source and the target are the same log');
-  if (founding.domain !== source.domain) throw new LogCopyError('refused', `the target belongs to the platform domain ${founding.domain}, and the source to ${source.domain}`);
+  if (founding.domain !== source.domain) throw new LogCopyError('refused', `the target belongs to the platform domain ${founding.domain}, but the source belongs to ${source.domain}`);
   const { copyOf } = founding;
   if (copyOf === undefined) throw new LogCopyError('refused', `the target is not empty: it is the log ${founding.logId}`);
   if (copyOf.logId !== source.logId || copyOf.epoch !== source.epoch) {
-    throw new LogCopyError('refused', `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), and the source is ${source.logId} (epoch ${source.epoch.toString()})`);
+    throw new LogCopyError('refused', `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), but the source is ${source.logId} (epoch ${source.epoch.toString()})`);
   }
   return founding;
 }
 
-/** Whoever comes first founds it: a call before this one, whose append came late, or one beside it. */
+/** Founds the target. An earlier run may have done so late, or a concurrent one. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain } = source;
   await appendPlatformEvent(target, { type: 'EpochStarted', logId: context.uuid(), domain, epoch: epoch + 1, reason: 'copied', copyOf: { logId, epoch } }, { ...context, actor, expected: 'absent' });

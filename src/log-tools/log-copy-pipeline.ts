@@ -6,36 +6,36 @@ import { LogRefusedError, streamRevision, type AppendOutcome, type EventLog, typ
 
 export type PipelineOptions = {
   readonly target: EventLog;
-  /** Where the last copied event that is known to stand in the target is. */
+  /** The position of the last copied event known to exist in the target. */
   readonly after: LogPosition;
-  /** Appends on their way at once, 1 or more. */
+  /** Concurrent appends, at least 1. */
   readonly inFlightMax: number;
   readonly clock: Clock;
-  /** Ends it: its reason is thrown. */
+  /** Stops the copy and throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Each time events are known to stand in the target. */
+  /** Called whenever events are known to exist in the target. */
   readonly onCopied: (events: number) => void;
 };
 
-/** A log rejects what it can never take; it answers all else. */
+/** A log rejects an append that it can never accept, and returns an outcome for all others. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
 type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> };
 
 /**
- * Appends events in the order they are given, several on their way at once.
+ * Appends events in order, several concurrently.
  *
- * Each append has the event's own id and expects the revision before it, so none is ever there twice, whoever sends it again.
- * That they land in the order they were sent is what a healthy log does and none promises: so each answer's position is
- * compared with the one before. When an append has not succeeded, nothing more is sent until all answers are in; then the target
- * itself says what stands, and the rest is sent again. What stands must be a beginning of what was sent: where a later event
- * overtook one that was lost, the order is gone for good, and the copy fails.
+ * Each append has the event's own id and expects the previous revision, so repeated attempts create no duplicates. A
+ * healthy log appends in the order of sending, but none guarantees it: so each result's position is compared with the
+ * previous one. After a failed append, nothing more is sent until all results have arrived; then the target's events
+ * are read, and the remaining ones are sent again. The target must contain a prefix of the sent events: if a later
+ * event overtook a lost one, the order cannot be restored, and the copy fails.
  */
 export class CopyPipeline {
   readonly #options: PipelineOptions;
   #after: LogPosition;
   #sent: Sent[] = [];
   #bytes = 0;
-  /** A connection that has answered once keeps the order of what follows; the first call on a cold one may come last. */
+  /** A connection preserves order after its first reply; on a new one, the first call may arrive last. */
   #warm = false;
 
   constructor(options: PipelineOptions) {
@@ -48,7 +48,7 @@ export class CopyPipeline {
     while (this.#sent.length >= (this.#warm ? this.#options.inFlightMax : 1) || this.#bytes >= logCopyInFlightBytesMax) await this.#settleOldest();
   }
 
-  /** Resolves once all that was pushed stands in the target. */
+  /** Resolves once all pushed events exist in the target. */
   async drain(): Promise<void> {
     while (this.#sent.length > 0) await this.#settleOldest();
   }
@@ -56,7 +56,7 @@ export class CopyPipeline {
   #send(event: RecordedEvent): void {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
-    // Not awaited here: that a log refuses it is seen when its turn comes, and must not be an unhandled rejection until then.
+    // Not awaited here: a rejection is handled when its turn comes, and must not be unhandled until then.
     const outcome = this.#options.target.append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
     this.#sent.push({ event, outcome });
@@ -84,7 +84,7 @@ export class CopyPipeline {
     this.#options.onCopied(1);
   }
 
-  /** Something failed: looks at what stands, and sends the rest one after another until the target answers again. */
+  /** After a failure: reads the target, and sends the remaining events one at a time until the target answers again. */
   async #recover(): Promise<void> {
     const { signal, clock } = this.#options;
     this.#warm = false;
@@ -97,7 +97,7 @@ export class CopyPipeline {
     }
   }
 
-  /** Takes off what stands in the target; false when it cannot be asked. */
+  /** Removes the events that exist in the target; false when it cannot be read. */
   async #lookAtTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
@@ -105,7 +105,7 @@ export class CopyPipeline {
       standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
-        // What a call before this one had on its way lands late, and may be ahead of what this one has sent.
+        // Appends of an earlier run may arrive late, and be ahead of this run.
         if (first === undefined) break;
         if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
         this.#confirm(first.event, found.position);
@@ -119,7 +119,7 @@ export class CopyPipeline {
     }
   }
 
-  /** The first one alone, and only when it stands the others behind it. */
+  /** Sends the first event alone, and the others after its success. */
   async #sendRestAgain(): Promise<boolean> {
     const rest = this.#sent.splice(0).map(({ event }) => event);
     this.#bytes = 0;
@@ -146,7 +146,7 @@ function overtaken(event: RecordedEvent): LogCopyError {
   return new LogCopyError('failed', `the target took later events before ${told(event)} of the source, so it has lost the order: empty the target and copy again with --in-flight 1`);
 }
 
-/** Refused altogether it is the operator's; otherwise it is about this one event. */
+/** A refusal of all calls is for the operator; any other rejection concerns this event. */
 function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
   return new LogCopyError('failed', `the target does not take ${told(event)} of the source: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });

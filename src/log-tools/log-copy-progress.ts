@@ -1,12 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 
-/** How often a copy says how far it is; without any progress for the latter it ends, and is resumed by hand. */
+/**
+ * The interval of progress reports, and the time without progress after which a copy stops; it can be resumed by hand.
+ */
 const logCopyProgressMs = 1_000;
 export const logCopyStallMs = 120_000;
 
 export type ProgressOptions = {
   readonly clock: Clock;
-  /** One line, without its end. */
+  /** Prints one line, given without its line end. */
   readonly tell: (line: string) => void;
 };
 
@@ -18,11 +20,11 @@ type Stage = {
   events: number;
 };
 
-/** Says how far a copy is: a line a second while it goes on, and one at the end of each stage. */
+/** Reports the progress of a copy: a line each second, and one at the end of each stage. */
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;
-  /** Grows with whatever is done, in all stages: who watches for a standstill compares it. */
+  /** Grows with all progress in all stages; the stall watch compares it. */
   #beats = 0;
 
   constructor(options: ProgressOptions) {
@@ -33,7 +35,7 @@ export class CopyProgress {
     return this.#beats;
   }
 
-  /** `total` is what it will come to, where that is known. */
+  /** `total`: the expected number of events, if known. */
   begin(what: string, total?: number): void {
     const now = this.#options.clock.monotonic();
     this.#stage = { what, total, startedMs: now, toldMs: now, events: 0 };
@@ -45,7 +47,7 @@ export class CopyProgress {
     this.#beats += 1;
     if (stage === undefined) return;
     stage.events += 1;
-    // Looking at the clock for each of a million events would be seen.
+    // Reading the clock for each of a million events would be measurable.
     if (stage.events % 64 !== 0) return;
     const now = this.#options.clock.monotonic();
     if (now - stage.toldMs < logCopyProgressMs) return;

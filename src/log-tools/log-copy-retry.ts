@@ -7,7 +7,7 @@ import { LogCorruptError, LogRefusedError, LogReplacedError } from '../log/log.t
 
 const finalErrors = [LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError];
 
-/** Once a copy is under way, a log that is away for a moment is read again: only the standstill ends that. */
+/** Retries a read while a log is unavailable; only the stall limit ends the retries. */
 export async function retryRead<T>({ clock, signal }: Pick<CopyContext, 'clock' | 'signal'>, read: () => Promise<T>): Promise<T> {
   for (let waitMs = logRetryMsMin; ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
     try {

@@ -12,16 +12,16 @@ export type CopiedLog = {
   readonly logId: string;
   readonly epoch: number;
   readonly events: number;
-  /** False: it was a whole copy already, and nothing was written. */
+  /** False: the target was already a complete copy, and nothing was written. */
   readonly written: boolean;
 };
 
 /**
- * Copies a log into another one, event by event: ids, types, data, metadata, revisions and order are the source's. The
- * founding is not copied (the target has its own, an epoch later, so that no position means two things), nor are leases.
- * Whatever ends a copy, the next call with the same two logs resumes it where the target ends.
+ * Copies a log into another one, event by event: ids, types, data, metadata, revisions and order are kept. The founding
+ * is not copied (the target has its own, one epoch later, so positions are unambiguous), and neither are leases. After
+ * any interruption, the next call with the same two logs resumes at the target's end.
  *
- * @throws LogCopyError when it must not begin or cannot go on.
+ * @throws LogCopyError when the copy cannot start or continue.
  */
 export async function copyLog(options: LogCopyOptions): Promise<CopiedLog> {
   const progress = new CopyProgress(options);
@@ -64,7 +64,10 @@ function finishedAlready({ logId, epoch, copied }: Founding, events: number): Co
   throw new LogCopyError('refused', `the target is a finished copy of this source when it had ${String(copied)} events; it has ${events.toString()} now: copy it into an empty log`);
 }
 
-/** Reads it to its end before anything is written: a damaged one is refused, and how far a copy is can be said in percent. */
+/**
+ * Reads the source to its end before anything is written: this refuses a damaged one, and gives the total for the
+ * progress.
+ */
 async function countSource({ source: log, progress, signal }: CopyContext, head: LogPosition): Promise<number> {
   progress.begin('reading the source');
   const cursor = new EventCursor(log, { side: 'source', after: logStart, until: head, signal });
@@ -84,13 +87,13 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
   return events;
 }
 
-/** Whatever was appended to it, a lease's renewal included, says that somebody serves from it. */
+/** Any new event, a lease renewal included, means that a server is running on the source. */
 async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
   if (await retryRead(context, () => context.source.head()) === head) return;
   throw new LogCopyError(kind, `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`);
 }
 
-/** Compares what stands in the target with the source's beginning, and appends what comes after it. */
+/** Compares the target's events with the source's beginning, and appends the rest. */
 async function copyRest(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
   const { source: log, clock, signal, progress, inFlightMax } = context;
   const events = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
@@ -106,7 +109,7 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
   }
 }
 
-/** A log that stops answering is waited for, and said; one that stays away ends the copy, which goes on when it is called again. */
+/** Waits for an unavailable log and prints a message. After the stall limit it stops the copy, which can be resumed. */
 function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: CopyProgress, ending: AbortController): { cancel(): void } {
   let beats = progress.beats;
   let stillMs = 0;

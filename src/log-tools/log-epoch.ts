@@ -5,10 +5,10 @@ import { encodeEvent } from '../log/event-codec.ts';
 import { platformStream, readFounding, type Founding } from '../log/founded-log.ts';
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
 
-/** Chance, time and what ends a wait, of whoever writes the log's own events. */
+/** Ids, time and cancellation for the writer of the log's own events. */
 export type EpochWriting = { readonly clock: Clock; readonly uuid: () => string; readonly signal: AbortSignal };
 
-/** A log on which no epoch can be begun; nothing was written. */
+/** No epoch can be started on this log; nothing was written. */
 export class EpochRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -17,8 +17,8 @@ export class EpochRefusedError extends Error {
 }
 
 /**
- * After a log was put back to an earlier state in place: positions that clients and read models remember may be given again, to
- * other events. From this event on they are an epoch later, and the old ones are refused instead of misread.
+ * Starts a new epoch after a log was restored in place: it may assign positions again that clients and read models
+ * remember. Positions from this event on belong to the new epoch; the old ones are refused instead of misread.
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
@@ -31,7 +31,7 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
   return { ...founding, epoch: epoch + 1, reason: 'restored' };
 }
 
-/** Again and again with the same id until its outcome is known; false when another event stands there. */
+/** Retries with the same id until the outcome is known; false when another event has this revision. */
 export async function appendPlatformEvent(log: EventLog, event: PlatformEvent, writing: EpochWriting & { readonly actor: string; readonly expected: ExpectedRevision }): Promise<boolean> {
   const { clock, uuid, signal, actor, expected } = writing;
   const requestId = uuid();

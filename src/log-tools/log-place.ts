@@ -7,12 +7,12 @@ import { StartError } from '../base/start-error.ts';
 import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
-/** A log as an operator names it. `shown` stands for it in whatever is printed: an address may hold a password. */
+/** A log as the operator names it. `shown` replaces the address in all output, since that may contain a password. */
 export type LogPlace = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
 export type PlaceSettings = { readonly environment: Environment; readonly folder: string };
 
-/** @throws StartError for words that name no log. They are not repeated. `prefix`: instead of EVENTSTORE_PREFIX. */
+/** @throws StartError for text that names no log, without repeating it. `prefix`: overrides EVENTSTORE_PREFIX. */
 export function logPlace(option: string, words: string, { environment, folder }: PlaceSettings, prefix?: string): LogPlace {
   const [scheme = ''] = words.split(':', 1);
   const dir = scheme === 'embedded' ? words.slice('embedded:'.length) : '';
@@ -49,7 +49,7 @@ function real(dir: string): string {
   }
 }
 
-/** Without what an address may have left in somebody's message. */
+/** Removes passwords of the addresses from a message. */
 export function withoutCredentials(text: string, places: readonly LogPlace[]): string {
   let cleaned = text;
   for (const { eventLog } of places) {

@@ -5,10 +5,10 @@ import { logStart, type EventLog } from '../log/log.ts';
 
 export type SurveyOptions = { readonly clock: Clock; readonly tell: (line: string) => void; readonly signal: AbortSignal };
 
-/** Each package of a plugin is a stream of its own. */
+/** Each package of a plugin has its own stream. */
 const packageStreams = 'package:';
 
-/** What an operator asks of a log, as name and value. It is read to its end: what is damaged is found. */
+/** The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected. */
 export async function describeLog(log: EventLog, options: SurveyOptions): Promise<readonly (readonly [string, string])[]> {
   const founding = await readFounding(log);
   const progress = new CopyProgress(options);
@@ -33,7 +33,7 @@ export async function describeLog(log: EventLog, options: SurveyOptions): Promis
   ];
 }
 
-/** As a `resourceVersion` would say it. */
+/** In the format of a `resourceVersion`. */
 async function shownHead(log: EventLog, domain: string): Promise<string> {
   const founded = new FoundedLog(log);
   await founded.found({ domain, now: 0, uuid: () => '' });

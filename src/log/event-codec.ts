@@ -3,21 +3,22 @@ import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
- * Domain events as the bytes of the log, and back. Old shapes are upcast here and nowhere else.
+ * Encodes domain events as bytes for the log, and decodes them. Only this module upcasts old shapes.
  *
- * An object event's data is `{"values":[…],"object":{…}}`: the object comes last, so its JSON can be cut out of the record
- * without parsing it. No text inside `values` can hold the separator, as JSON escapes quotes within strings.
+ * An object event's data is `{"values":[…],"object":{…}}`. The object comes last, so its JSON can be sliced out of the
+ * record without parsing. No string inside `values` can contain the separator, since JSON escapes quotes within
+ * strings.
  */
 
 export type DecodedEvent = {
   readonly event: Event;
-  /** The object's JSON within `data`: from `objectStart` to one byte before the end. -1 when there is none. */
+  /** The object's JSON within `data`: from `objectStart` to one byte before the end. -1 without an object. */
   readonly objectStart: number;
-  /** Where `"resourceVersion":"…",` goes: just after `"metadata":{`. -1 when there is no object. */
+  /** The offset for inserting `"resourceVersion":"…",`: just after `"metadata":{`. -1 without an object. */
   readonly spliceAt: number;
-  /** The object's index entry, where the writer knows it: of the type's declaration with this fingerprint. */
+  /** The object's index entry, if the writer knows it, for the type declaration with this fingerprint. */
   readonly indexed: KnownEntry | undefined;
-  /** The time it was stamped with, where this process did it. */
+  /** The event's time, if this process stamped it. */
   readonly time: string | undefined;
   /** The declaration that it was decided by, where this process did it and it was by one. */
   readonly declared?: number | undefined;
@@ -31,9 +32,9 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * Events this process wrote itself are kept on the very bytes it appended: the live subscription hands the same instance
- * back, so folding one's own write parses nothing. A property, as a WeakMap of this many short-lived keys costs the garbage
- * collector more than parsing would.
+ * Attached to the bytes of events that this process appended: the subscription returns the same instance, so folding an
+ * own write parses nothing. This is a property because a WeakMap with so many short-lived keys costs the garbage
+ * collector more than parsing.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -64,12 +65,12 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** One digit: from ten on every event would be parsed. */
+/** A single digit: from schema 10 on, every event would be parsed. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
- * The time an event says it is of, once it is sure that this version may read it. The members stand in one order, so both are
- * found from the end without parsing: a quote within a text is escaped and begins no member.
+ * The event's time, after checking that this version can read it. The members have a fixed order, so both are found
+ * from the end without parsing: a quote within a string is escaped, so it cannot start a member.
  */
 export function stampOf(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.time;
@@ -105,7 +106,10 @@ function isDigit(byte: number | undefined): boolean {
 const comma = 0x2c;
 const brace = 0x7d;
 
-/** The answer's JSON: the event's object with `metadata.resourceVersion` spliced in, written at `offset` of `target(length)`. */
+/**
+ * The response JSON: the event's object with `metadata.resourceVersion` inserted, written at `offset` of
+ * `target(length)`.
+ */
 export function answerBytes(decoded: Located, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;
   const end = data.length - 1;
@@ -120,8 +124,8 @@ export function answerBytes(decoded: Located, data: Uint8Array, resourceVersion:
 const valuesOpening = Buffer.from('{"values":');
 
 /**
- * The answer's JSON of the object an event holds, at the position of this event or another: cut out without parsing,
- * as those who read the log from its start would parse all of it. Undefined where it holds none.
+ * The response JSON of an event's object, at the position of this event or another: sliced out without parsing, for
+ * readers that start at the beginning of the log. Undefined for an event without an object.
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);
@@ -129,7 +133,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
   return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
 }
 
-/** Undefined for what an object event of this version does not look like: parsing it says what it is. */
+/** Undefined for data in an unexpected form, which is parsed instead. */
 function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
   if (!Object.hasOwn(isObjects, type) || !isObjects[type as Event['type']]) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
@@ -208,7 +212,7 @@ function parse(recorded: RecordedEvent, bytes: Uint8Array): Record<string, unkno
   } catch (cause) {
     throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} is not JSON`, { cause });
   }
-  throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} is no JSON object`);
+  throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} is not a JSON object`);
 }
 
 function buffer(bytes: Uint8Array): Buffer {

@@ -4,21 +4,21 @@ import { decodeEvent, decodeMetadata, encodeEvent } from './event-codec.ts';
 import { epochShift, isOfEpoch, logPosition, logStart, LogCorruptError, LogRefusedError, streamName, streamRevision, UnknownPositionError } from './log.ts';
 import type { AppendOutcome, EventLog, ExpectedRevision, LogIdentity, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from './log.ts';
 
-/** What `platform:log` says of the log. */
+/** The log's description of itself in `platform:log`. */
 export type Founding = LogIdentity & {
   readonly domain: string;
   readonly reason: 'founded' | 'copied' | 'restored';
-  /** False while what it is a copy of has not been copied whole. */
+  /** False for an unfinished copy. */
   readonly finished: boolean;
-  /** What the epoch began as a copy of. */
+  /** The log that this epoch started as a copy of. */
   readonly copyOf: LogIdentity | undefined;
-  /** How many events a finished copy was made with. */
+  /** The number of events in a finished copy. */
   readonly copied: number | undefined;
-  /** Of the last event that says so: the next one expects it. */
+  /** The revision of the last such event, which the next one expects. */
   readonly revision: StreamRevision;
 };
 
-/** This log is not one to serve from: only its operator can mend that. Nothing was written to it. */
+/** This log cannot be used until its operator fixes it. Nothing was written to it. */
 export class UnsuitableLogError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`cannot use this event log: ${why}`, options);
@@ -26,10 +26,10 @@ export class UnsuitableLogError extends Error {
   }
 }
 
-/** The stream in which the log speaks of itself. */
+/** The stream with the log's own events. */
 export const platformStream: StreamName = streamName('platform:log');
 
-/** What the log says of itself; undefined for one that nobody has founded. */
+/** The log's founding; undefined for a log that was never founded. */
 export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<Founding | undefined> {
   let founding: Founding | undefined;
   let from = 0;
@@ -50,29 +50,28 @@ function judged(before: Founding | undefined, event: PlatformEvent): Omit<Foundi
   return { ...before, finished: true, copied: event.events };
 }
 
-/** Whatever it does not know here it must not ignore: the log may not be what it takes it for. */
+/** An unknown event here must not be ignored: it may change the log's meaning. */
 function platformEventOf(recorded: RecordedEvent): PlatformEvent {
   try {
     decodeMetadata(recorded);
     const { event } = decodeEvent(recorded);
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
-    throw new UnsuitableLogError(`${cause instanceof Error ? cause.message : String(cause)}; is it of a later version of this program?`, { cause });
+    throw new UnsuitableLogError(`${cause instanceof Error ? cause.message : String(cause)}; was it written by a later version of this program?`, { cause });
   }
-  throw new UnsuitableLogError(`${platformStream} holds a ${recorded.type}`);
+  throw new UnsuitableLogError(`${platformStream} has an unexpected ${recorded.type}`);
 }
 
 /**
- * The log as the rest of the program gets it: one that was founded, belongs to this platform, and whose positions never mean
- * two things, as those of a later epoch are larger than any of an earlier one. In its first epoch everything passes through
- * as it is.
+ * The log for the rest of the program: founded, owned by this platform, and with unambiguous positions, since those of
+ * a later epoch are larger than all of an earlier one. In the first epoch all calls pass through unchanged.
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
-  /** The log itself, while its positions are told as they are: in its first epoch nothing costs more than a call. */
+  /** The underlying log, while its positions need no shift: in the first epoch the overhead is one call. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
-  /** What is added to each position of the log. */
+  /** The offset added to each position of the log. */
   #shift = 0n;
 
   constructor(raw: EventLog) {
@@ -80,8 +79,8 @@ export class FoundedLog implements EventLog {
   }
 
   /**
-   * Learns which log this is; one that holds no word of that is founded. Rejects with `UnsuitableLogError` or `LogRefusedError`
-   * where only the operator can help, otherwise because the log did not answer: then it is called again.
+   * Reads the log's identity; founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only the
+   * operator can fix it; other rejections mean that the log is unavailable, and the caller retries.
    */
   async found({ domain, now, uuid }: { readonly domain: string; readonly now: number; readonly uuid: () => string }): Promise<LogIdentity> {
     for (;;) {
@@ -89,15 +88,15 @@ export class FoundedLog implements EventLog {
       if (founding !== undefined) return this.#adopt(founding, domain);
       const event: PlatformEvent = { type: 'EpochStarted', logId: uuid(), domain, epoch: 0, reason: 'founded' };
       const outcome = await this.#raw.append(platformStream, [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))], 'absent');
-      // Of several that found it at once the others read what the first one wrote.
+      // If several nodes found the log at once, the others read the winner's event.
       if (outcome.ok || outcome.reason === 'conflict') continue;
       if (outcome.cause instanceof LogRefusedError) throw outcome.cause;
-      throw new Error('the event log could not be founded: it does not answer', { cause: outcome.cause });
+      throw new Error('cannot found the event log: it is unavailable', { cause: outcome.cause });
     }
   }
 
   #adopt({ logId, epoch, domain: owner, finished }: Founding, domain: string): LogIdentity {
-    if (owner !== domain) throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, and this server's is ${domain}`);
+    if (owner !== domain) throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
     if (!finished) throw new UnsuitableLogError('it is an unfinished copy: run ledgerplane log copy again to resume');
     this.#identity = { logId, epoch };
     this.#shift = epochShift(epoch);
@@ -105,9 +104,9 @@ export class FoundedLog implements EventLog {
     return this.#identity;
   }
 
-  /** Known once the log is founded. */
+  /** Available once the log is founded. */
   identity(): LogIdentity {
-    if (this.#identity === undefined) throw new Error('the event log was not founded yet');
+    if (this.#identity === undefined) throw new Error('the event log is not founded yet');
     return this.#identity;
   }
 
@@ -116,7 +115,7 @@ export class FoundedLog implements EventLog {
   }
 
   async #append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (this.#identity === undefined) return { ok: false, reason: 'unavailable', cause: new Error('the event log was not founded yet') };
+    if (this.#identity === undefined) return { ok: false, reason: 'unavailable', cause: new Error('the event log is not founded yet') };
     const outcome = await this.#raw.append(stream, events, expected);
     return outcome.ok ? { ...outcome, position: this.#told(outcome.position) } : outcome;
   }
@@ -198,7 +197,7 @@ export class FoundedLog implements EventLog {
     return position === logStart ? logStart : logPosition(position + this.#shift);
   }
 
-  /** Its bytes stay the very instances, as what is known of them hangs on them. */
+  /** Keeps the byte instances, since memoized values are attached to them. */
   #moved({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
     return { id, type, data, metadata, stream, revision, position: this.#told(position), endsAppend };
   }

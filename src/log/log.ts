@@ -1,20 +1,20 @@
 import type { Brand } from '../base/brand.ts';
 
 /**
- * The port of the event log, the only source of truth. It knows bytes, streams and positions; what an event means is
- * known to `command/event.ts`, and how it is written to `log/event-codec.ts`.
+ * The port of the event log, the only source of truth. It knows bytes, streams and positions; `command/event.ts`
+ * defines the events, and `log/event-codec.ts` their encoding.
  *
  * Every adapter passes `test/log/log-contract.ts`:
- * L1 an append is atomic for its batch, and durable before it answers;
- * L2 of two appends at one expected revision exactly one wins;
- * L3 positions only grow, and a subscriber from p sees every later record once, in order, across the seam between
- *    catch-up and live;
- * L4 a record that does not decode stops the reader loudly: it is never skipped.
+ * - L1 an append is atomic for its batch, and durable before it resolves;
+ * - L2 of two appends with the same expected revision exactly one wins;
+ * - L3 positions only grow, and a subscriber from p receives every later record once, in order, across the seam between
+ *   catch-up and live;
+ * - L4 a record that does not decode stops the reader with an error: it is never skipped.
  */
 
-/** Place in the whole log: >= 1, grows with every event, not necessarily without holes. */
+/** A position in the whole log: >= 1, grows with every event, may have gaps. */
 export type LogPosition = Brand<bigint, 'LogPosition'>;
-/** Place in one stream: 0 is its first event, without holes. */
+/** A position in one stream: 0 is its first event; no gaps. */
 export type StreamRevision = Brand<number, 'StreamRevision'>;
 /** `<category>:<rest>`, for example `object:widgets.example.com/w1`. */
 export type StreamName = Brand<string, 'StreamName'>;
@@ -30,7 +30,7 @@ export function streamRevision(value: number): StreamRevision {
 }
 
 export function streamName(value: string): StreamName {
-  // NUL ends a name in a log's keys, and half a surrogate pair has no UTF-8 of its own: two names would become one.
+  // NUL terminates a name in a log's keys, and a lone surrogate has no UTF-8 encoding: two names could become equal.
   if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value)) throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
   return value as StreamName;
 }
@@ -38,27 +38,30 @@ export function streamName(value: string): StreamName {
 /** Before the first event of any log. */
 export const logStart: LogPosition = logPosition(0n);
 
-/** Which log this is, and which telling of it: what was told in an earlier epoch may mean something else in this one. */
+/** The identity of a log and its epoch. A position of an earlier epoch may mean another event in this one. */
 export type LogIdentity = { readonly logId: string; readonly epoch: number };
 
-/** Positions of one epoch come after all of the one before (consistency protocol, 5): none of a log reaches this far. */
+/**
+ * All positions of an epoch are larger than those of the previous one (consistency protocol, 5): no log has this many
+ * positions.
+ */
 const epochStride = 10n ** 19n;
 
-/** What is added to a log's own positions in an epoch; nothing in the first. */
+/** The offset of positions in an epoch; 0 in the first. */
 export function epochShift(epoch: number): bigint {
   return BigInt(epoch) * epochStride;
 }
 
-/** Whether the log may have given this position in that epoch. `logStart` is before every epoch's first event. */
+/** Whether the log may have issued this position in that epoch. `logStart` precedes the first event of every epoch. */
 export function isOfEpoch(position: LogPosition, epoch: number): boolean {
   return position === logStart || (position >= epochShift(epoch) && position < epochShift(epoch + 1));
 }
 
-/** What the writer believes is the stream's last revision. Never omitted. */
+/** The stream's last revision, as the writer knows it. Always required. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
 export type ProposedEvent = {
-  /** A UUID that belongs to one (stream, expected revision, payload); a retry repeats it (consistency protocol, 3). */
+  /** A UUID for one (stream, expected revision, payload); a retry repeats it (consistency protocol, 3). */
   readonly id: string;
   readonly type: string;
   /** JSON in UTF-8. */
@@ -71,7 +74,7 @@ export type RecordedEvent = ProposedEvent & {
   readonly stream: StreamName;
   readonly revision: StreamRevision;
   readonly position: LogPosition;
-  /** It is the last one of its append: whoever takes events in portions takes no part of an append. */
+  /** True for the last event of an append: readers that take events in batches do not split appends. */
   readonly endsAppend: boolean;
 };
 
@@ -80,69 +83,71 @@ export type AppendOutcome =
   | { readonly ok: true; readonly revision: StreamRevision; readonly position: LogPosition }
   /** Nothing was appended: the stream's last revision is `actual`. */
   | { readonly ok: false; readonly reason: 'conflict'; readonly actual: ExpectedRevision }
-  /** The log cannot be reached; nothing was appended. */
+  /** The log is unavailable; nothing was appended. */
   | { readonly ok: false; readonly reason: 'unavailable'; readonly cause: unknown }
-  /** It may or may not have been appended: settle it by reading revision `expected + 1`, or retry with the same ids. */
+  /** It may or may not have been appended: read revision `expected + 1` to find out, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
-/** Whether the log answers. A log that does not is asked again and again by whoever follows it, so it heals by itself. */
+/** Whether the log is available. Followers of an unavailable log keep retrying, so it recovers by itself. */
 export type LogState =
   | { readonly reachable: true }
-  /** `reason` is for operators: never a credential, never a stack. `sinceMs` is on the monotonic clock. */
+  /** `reason` is for operators, without credentials or a stack. `sinceMs` is monotonic. */
   | { readonly reachable: false; readonly reason: string; readonly sinceMs: number };
 
-/** Which streams a reader wants, by the part of the name before the colon; undefined is all of them. */
+/** The streams that a reader wants, by the part of the name before the colon; undefined: all. */
 export type CategoryFilter = readonly string[] | undefined;
 
 export type SubscribeOptions = {
-  /** Exclusive: the first event delivered is the first one after it. */
-  /** Where it is neither `logStart` nor a position this log gave, the reader may throw `UnknownPositionError`. */
+  /** Exclusive: the first delivered event is the first one after it. */
+  /** For a position that this log never issued, other than `logStart`, the reader may throw `UnknownPositionError`. */
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Awaited between two batches by a log whose reading takes this process' time; without it a turn of the event loop. */
+  /** Awaited between batches by a log that reads in this process; by default one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 
 export type EventLog = {
   /**
-   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects.
-   * When the whole batch already stands at `expected + 1`, by its ids, the answer is that append's success. A conflict is
-   * answered once the event it lost to is durable. A closed log is `unavailable`.
+   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects. If the whole batch
+   * already exists at `expected + 1`, by its ids, the result is that append's success. A conflict is returned once the
+   * event it lost to is durable. A closed log is `unavailable`.
    */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
-  /** The events of one stream from revision `from` (inclusive) forward, at most `limit`. A missing stream is empty. */
+  /** The events of a stream from revision `from` (inclusive) forwards, at most `limit`. Empty for a missing stream. */
   readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]>;
-  /** The stream's last event, as the log itself has it now (not a cached view); undefined for a missing stream. */
+  /** The stream's last event, read from the log itself (no cache); undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**
-   * Events after `after` up to and including `until`, in order, in batches; then it ends. It never waits: the head when
-   * `readAll` was called bounds it. When the log closes before the end it throws, as half a read must not look whole.
+   * The events after `after` up to and including `until`, in order, in batches, and then ends. It never waits: the head
+   * at the time of the call is the limit. It throws if the log closes before the end, since an incomplete read must not
+   * look complete.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * All events after `after`, then each new one as it becomes durable. A subscriber that keeps up gets the very `data` and
-   * `metadata` instances that were appended through this log, so what is memoized by them is shared. Batches never split one append and hold at most
-   * `logReadAheadEventsMax` events (or one append, if that is larger). Ends when `signal` aborts or the log closes; throws
-   * `LogCorruptError` on a record that does not decode. Read-ahead is bounded: a slow consumer holds back only itself.
+   * All events after `after`, then each new one as it becomes durable. A subscriber that keeps up gets the same `data`
+   * and `metadata` instances that were appended through this log, so values memoized on them are shared. Batches never
+   * split an append and have at most `logReadAheadEventsMax` events (or one append, if that is larger). Ends when
+   * `signal` aborts or the log closes; throws `LogCorruptError` on a record that does not decode. Read-ahead is
+   * bounded: a slow consumer delays only itself.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
-  /** Whether the log answers now; at once, and without asking it. */
+  /** Whether the log is available now, synchronously and without I/O. */
   state(): LogState;
   /**
-   * What the log's own clock says, which is the same for all its nodes, in epoch milliseconds; at once, and without asking
-   * it. Undefined while it is not known. A log without a clock of its own has no such method.
+   * The time of the log's own clock, which all nodes share, in epoch milliseconds; synchronously and without I/O.
+   * Undefined while unknown. Absent for a log without a clock of its own.
    */
   time?(): number | undefined;
   /** The position of the last durable event, `logStart` when there is none. */
   head(): Promise<LogPosition>;
-  /** The event at exactly this position, if there is one: read models verify their checkpoint with it. */
+  /** The event at exactly this position, if one exists: read models verify their checkpoints with it. */
   readAt(position: LogPosition): Promise<RecordedEvent | undefined>;
-  /** Finishes what is in flight, settles every waiter and reader, and releases the files or sockets. */
+  /** Completes appends in flight, ends every waiter and reader, and releases files or sockets. */
   close(): Promise<void>;
 };
 
-/** A record that does not decode. Never skipped: whoever reads stops (L4). */
+/** A record that does not decode. It is never skipped: the reader stops (L4). */
 export class LogCorruptError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log is corrupt: ${what}`, options);
@@ -150,16 +155,16 @@ export class LogCorruptError extends Error {
   }
 }
 
-/** Written by a later version of this program: what it means is not known here, so it must not be passed over either. */
+/** Written by a later version of this program: its meaning is unknown, so it must not be skipped either. */
 export class NewerEventError extends LogCorruptError {
   constructor(what: string, options?: ErrorOptions) {
     super(what, options);
-    this.message = `the log holds what a later version of this program wrote: ${what}`;
+    this.message = `the log has events of a later version of this program: ${what}`;
     this.name = 'NewerEventError';
   }
 }
 
-/** No event of this log was ever at this position: it was made up, or given by another log or another epoch of this one. */
+/** This log has no event at this position: the position is invented, or belongs to another log or epoch. */
 export class UnknownPositionError extends Error {
   readonly position: LogPosition;
 
@@ -170,7 +175,7 @@ export class UnknownPositionError extends Error {
   }
 }
 
-/** What was read before stands there no longer: the log was reset, restored or exchanged. Whoever follows it must stop. */
+/** An event read before no longer exists: the log was reset, restored or replaced. Followers must stop. */
 export class LogReplacedError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log was replaced: ${what}`, options);
@@ -178,7 +183,10 @@ export class LogReplacedError extends Error {
   }
 }
 
-/** The log could not write, and writes no more: what was in flight may or may not stand. Opened again it is as good as its disk. */
+/**
+ * A write of the log failed, and no more are made: appends in flight have an unknown outcome. Reopening the log is
+ * safe.
+ */
 export class LogFailedError extends Error {
   constructor(options?: ErrorOptions) {
     super('could not write the log: the outcome of appends in flight is unknown', options);
@@ -186,12 +194,15 @@ export class LogFailedError extends Error {
   }
 }
 
-/** Whether a read failed because of what the log holds: asked again it would say the same. Else it did not answer. */
+/**
+ * Whether a read failed because of the log's contents, so that retrying cannot help. Other failures mean that the log
+ * is unavailable.
+ */
 export function isSaidByLog(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);
 }
 
-/** The log refuses this node whatever it asks (credentials, encryption, rights): only its operator can mend that. */
+/** The log refuses all calls of this node (credentials, encryption, rights): only its operator can fix that. */
 export class LogRefusedError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);

@@ -1,14 +1,16 @@
 import { ClientError, type Client, type ClientListQuery, type ClientPreconditions, type TypeName } from '../plugin/api/plugin.ts';
 
-/** JSON in and out unless it says otherwise. */
+/** Request and response bodies are JSON unless the headers say otherwise. */
 export type TestRequest = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 export type TestFetch = (path: string, request?: TestRequest) => Promise<Response>;
 
-/** Somebody who calls the server. */
+/** A client of the server with one user's credentials. */
 export type TestCaller = {
-  /** `fetch` of a path of the server's, with the caller's credentials. A `body` that is no text or bytes is sent as JSON. */
+  /**
+   * `fetch` of a path on the server, with the caller's credentials. A `body` other than text or bytes is sent as JSON.
+   */
   readonly fetch: TestFetch;
-  /** What a route is given as `client`, over HTTP: what the caller may not do rejects with a `ClientError`. */
+  /** The `client` that a route receives, over HTTP: a forbidden call rejects with a `ClientError`. */
   readonly client: Client;
 };
 
@@ -26,7 +28,7 @@ export function testCaller(url: string, authorization: string | undefined): Test
   return { fetch: send, client: httpClient(send) };
 }
 
-/** The `Client` of plugin code, spoken over HTTP. */
+/** The `Client` of plugin code, implemented over HTTP. */
 function httpClient(send: TestFetch): Client {
   return {
     get: async <T>(type: TypeName, name: string) => {
@@ -35,7 +37,7 @@ function httpClient(send: TestFetch): Client {
       await answer.body?.cancel();
       return undefined;
     },
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author says what is in the list
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author knows the type of the list
     list: async <T>(type: TypeName, query: ClientListQuery = {}) => {
       const { items, total, metadata } = await decoded<{ readonly items: readonly T[]; readonly total: number; readonly metadata: { readonly resourceVersion: string } }>(await send(`${pathOf(type)}${queryOf(query)}`));
       return { items, total, resourceVersion: metadata.resourceVersion };
@@ -59,7 +61,7 @@ function queryOf(query: ClientListQuery): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
-/** Over HTTP what an object must still be is said in its own metadata. */
+/** Over HTTP, preconditions are members of the object's metadata. */
 function conditional(object: object, preconditions: ClientPreconditions | undefined): object {
   if (preconditions === undefined) return object;
   const { metadata } = object as { readonly metadata?: object };
@@ -74,7 +76,7 @@ function nameIn(object: object): string {
 
 type Refusal = { readonly message?: string; readonly detail?: string; readonly reason?: string; readonly errors?: ClientError['errors'] };
 
-/** What the server answers is taken to be what the caller says it is, as with the client that routes get. */
+/** The response is trusted to have the caller's type, as with the client that routes receive. */
 async function decoded<T>(answer: Response): Promise<T> {
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text) as T;

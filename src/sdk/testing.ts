@@ -18,41 +18,44 @@ import { testCaller, type TestCaller } from './testing-client.ts';
 export type { TestCaller, TestFetch, TestRequest } from './testing-client.ts';
 
 export type PluginTestOptions = {
-  /** The plugin's folder, where its plugin.yaml is; what `spec.main` names must have been built. */
+  /** The plugin's folder, which contains plugin.yaml. Build the file that `spec.main` names first. */
   readonly folder: string | URL;
   /** Folders of the plugins it depends on. */
   readonly others?: readonly (string | URL)[];
-  /** The plugins that come with the platform: `absent` without. `itself`: this is one of them, and its groups may be the platform's. */
+  /**
+   * The plugins that ship with the platform; `absent` by default. `itself`: this plugin is one of them, and may use the
+   * platform's groups.
+   */
   readonly bundled?: 'absent' | 'started' | 'itself';
-  /** The platform's domain; `svc.run` without. */
+  /** The platform's domain; `svc.run` by default. */
   readonly domain?: string;
-  /** What the server logs to standard error, the plugin's own lines among it; `error` without. */
+  /** The level of the server's log on standard error, the plugin's lines included; `error` by default. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Of the start, and of each `settled`; 30,000 without. */
+  /** Time limit of the start, and of each `settled`; 30,000 by default. */
   readonly timeLimitMs?: number;
 };
 
-/** A server that runs with the plugin started. `fetch` and `client` are the administrator's. */
+/** A running server with the plugin started. `fetch` and `client` act as the administrator. */
 export type PluginTest = TestCaller & {
-  /** Of the server, on a port of its own. */
+  /** The server's URL, with a port of its own. */
   readonly url: string;
   readonly visitor: TestCaller;
-  /** A user who has these roles from now on, beside what everybody has; made when there is none of that name. */
+  /** Creates the user if necessary, assigns these roles to it and returns a caller that acts as this user. */
   readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
   /**
-   * Resolves when every reconciler has done what it can: no object waits for a step, and none has failed its last one. Steps
-   * that asked to be called again later are not waited for. Rejects after the time limit, and says what keeps failing.
+   * Resolves when every reconciler is idle: no object waits for a step, and no last step failed. Does not wait for
+   * steps that asked to run again later. Rejects after the time limit, with the failing reconcilers.
    */
   readonly settled: () => Promise<void>;
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   readonly stop: () => Promise<void>;
 };
 
 const timeLimitDefaultMs = 30_000;
-/** How often what is waited for is looked at. */
+/** The polling interval. */
 const lookMs = 10;
 
-/** Starts a server with just this plugin; rejects with the plugin's own reason when it does not start. */
+/** Starts a server with only this plugin; rejects with the plugin's reason if it does not start. */
 export async function startPlugin(options: PluginTestOptions): Promise<PluginTest> {
   const { timeLimitMs = timeLimitDefaultMs } = options;
   const place = await mkdtemp(join(tmpdir(), 'ledgerplane-test-'));
@@ -76,14 +79,15 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
   }
 }
 
-/** What `npm start` would read, in a temporary folder that holds the plugins as links. */
+/** The settings of `npm start`, with the plugins linked into a temporary folder. */
 async function configOf({ folder, others = [], bundled, domain }: PluginTestOptions, place: string, password: string): Promise<Config> {
   const plugins = join(place, 'plugins');
   for (const each of [plugins, join(place, 'bundled')]) await mkdir(each);
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two may have one name for their folder; the first keeps it, as a plugin that cannot be read is told by it.
+    // Two folders may have the same name. The first keeps it, since a plugin with an unreadable manifest is reported
+    // under its folder's name.
     await symlink(path, join(index === 0 && bundled === 'itself' ? join(place, 'bundled') : plugins, index === 0 ? name : `${name}.${String(index)}`));
   }
   const decoded = decodeConfig({ PORT: '0', DATA_DIR: join(place, 'data'), ADMIN_PASSWORD: password, PLUGINS_DIRS: plugins, ...domain === undefined ? {} : { PLATFORM_DOMAIN: domain } }, place);
@@ -99,7 +103,7 @@ function loggerOf({ logLevel = 'error' }: PluginTestOptions): pino.Logger {
   return pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
 }
 
-/** As their manifests say; a plugin whose manifest cannot be read is called like its folder. */
+/** The plugins' names from their manifests; a folder's own name if its manifest is unreadable. */
 async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<readonly string[]> {
   return Promise.all([folder, ...others].map(async (each) => {
     try {
@@ -117,16 +121,16 @@ async function untilStarted({ fetch }: TestCaller, domain: string, names: readon
   const endMs = systemClock.monotonic() + limitMs;
   for (const name of names) {
     for (;;) {
-      const { phase = 'absent', why = 'there is no Plugin object for it: its plugin.yaml does not tell its name' } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
+      const { phase = 'absent', why = 'it has no Plugin object: its plugin.yaml has no readable name' } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
       if (phase === 'started') break;
       if (['failed', 'stopped', 'absent'].includes(phase)) throw new Error(`the plugin ${name} is ${phase}: ${why}`);
-      if (systemClock.monotonic() > endMs) throw new Error(`the plugin ${name} has not started within ${String(limitMs)} ms: ${why}`);
+      if (systemClock.monotonic() > endMs) throw new Error(`the plugin ${name} did not start within ${String(limitMs)} ms: ${why}`);
       await delay(systemClock, lookMs);
     }
   }
 }
 
-/** The phase of a Plugin object, and what its Ready condition says. */
+/** The phase of a Plugin object, and the message of its Ready condition. */
 function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: string } {
   const status = isMembers(plugin) ? plugin['status'] : undefined;
   if (!isMembers(status) || typeof status['phase'] !== 'string') return {};
@@ -135,7 +139,7 @@ function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: st
   return { phase: status['phase'], why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}` };
 }
 
-/** Users are made when they are first spoken for. */
+/** Creates a user on first use. */
 function users(admin: TestCaller, url: string, domain: string): PluginTest['as'] {
   const passwords = new Map<string, string>();
   return async (user, { roles = [] } = {}) => {
@@ -158,10 +162,10 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
     for (;;) {
       const before = steps();
       const outcome = await Promise.race([limit, idle()]);
-      // One reconciler's step makes work for another, and whoever was idle may not be so any more.
+      // A step of one reconciler may create work for another that was idle.
       await nextTurn();
       const failing = reconcilers().flatMap(({ name, failing: keys }) => [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`));
-      if (outcome === 'over') throw new Error(`the reconcilers have not settled within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`);
+      if (outcome === 'over') throw new Error(`the reconcilers did not become idle within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`);
       if (failing.length === 0 && steps() === before) return;
       if (failing.length > 0) await delay(systemClock, lookMs);
     }

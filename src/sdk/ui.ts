@@ -1,7 +1,7 @@
 /**
- * For front ends (`ledgerplane/ui`): whether an element that lists UI permissions is shown to somebody who holds `held`. Any of
- * them will do, an element that lists none is everybody's, and `*` holds them all. It only spares people what the API would
- * refuse them: the API decides by itself.
+ * For front ends (`ledgerplane/ui`): whether to show an element to a user with the UI permissions `held`. Any of the
+ * `required` ones suffices, an element without any is visible to everybody, and `*` includes all. This only hides
+ * actions that the API would refuse: the API decides on its own.
  */
 export function permitted(required: Iterable<string> | undefined, held: Iterable<string>): boolean {
   const needed = [...required ?? []];

@@ -50,12 +50,12 @@ t.test('a file cut short by a byte or a half is refused with what is missing', a
     t.match(refused(path), /is damaged: it has \d+ bytes and should have at least \d+; restore it/u, `${String(size)} of ${String(length)} bytes`);
   }
   await truncate(path, 100);
-  t.match(refused(path), /does not begin/u);
+  t.match(refused(path), /does not have the header/u);
 });
 
 t.test('anything else is refused, and a folder in its place cannot be opened', async (t) => {
   const dir = await folder(t);
   await writeFile(join(dir, 'text'), 'no such file\n'.repeat(1_000));
-  t.match(refused(join(dir, 'text')), /does not begin as LMDB/u);
+  t.match(refused(join(dir, 'text')), /does not have the header of an LMDB file/u);
   t.type(refused(dir), 'string');
 });

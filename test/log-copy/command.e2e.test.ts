@@ -98,10 +98,10 @@ t.test('what cannot be meant is refused with 2, in one line, and nothing is writ
     t.match(command, { code: 2, out: '', err }, args.join(' '));
     t.notMatch(command.err, /\n {4}at |hunter2/u, 'no stack, no password');
   };
-  await refusal(['log', 'copy', '--to', 'embedded:two'], /which log to copy\? use --from/u);
-  await refusal(['log', 'copy', '--from', 'embedded:one'], /where to\? use --to/u);
+  await refusal(['log', 'copy', '--to', 'embedded:two'], /the source log is missing: use --from/u);
+  await refusal(['log', 'copy', '--from', 'embedded:one'], /the target log is missing: use --to/u);
   await refusal(copyArgs('one', 'one'), /the same log/u);
-  await refusal(copyArgs('nowhere', 'two'), /nowhere holds no log/u);
+  await refusal(copyArgs('nowhere', 'two'), /nowhere has no log/u);
   await refusal(['log', 'copy', '--from', 'mysql://u:hunter2@h', '--to', 'embedded:two'], /--from must be embedded: or esdb/u);
   await refusal(['log', 'copy', '--from', 'embedded:one', '--to', 'two'], /--to must be embedded: or esdb/u);
   await refusal([...copyArgs('one', 'two'), '--in-flight', '0'], /--in-flight must be a whole number from 1/u);
@@ -171,7 +171,7 @@ t.test('after a restore in place a new epoch ends what was given out before, and
   await server.restart().then((again) => again.close());
   t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', `embedded:${server.dataDir}`], { cwd: dir })), { code: 0, out: /is in epoch 1\n$/u });
   t.match(await ended(runCommandLine(['log', 'new-epoch'], { cwd: dir, env: { DATA_DIR: server.dataDir } })), { code: 0, out: /is in epoch 2\n$/u });
-  t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', 'embedded:none'], { cwd: dir })), { code: 2, err: /holds no log/u });
+  t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', 'embedded:none'], { cwd: dir })), { code: 2, err: /has no log/u });
   const again = await startTestServer({ dataDir: server.dataDir });
   t.teardown(async () => again.remove());
   t.equal((await again.call(`/api/v1alpha1/users?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`)).status, 410);

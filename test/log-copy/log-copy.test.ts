@@ -89,12 +89,12 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   t.test('a target that holds events of no log', async (t) => {
     const disk = memoryDisk();
     await new MemoryLog(disk).append(streamName('object:widgets/a'), [proposed('a')], 'absent');
-    await refused(t, { source, target: disk, message: /not empty: it holds events/u });
+    await refused(t, { source, target: disk, message: /not empty: it has events/u });
   });
   t.test('a target of another domain', async (t) => {
     const disk = memoryDisk();
     await runCopy(other, opening(disk));
-    await refused(t, { source, target: disk, message: /belongs to the platform domain example\.org, and the source to svc\.run/u });
+    await refused(t, { source, target: disk, message: /belongs to the platform domain example\.org, but the source belongs to svc\.run/u });
   });
   t.test('a target that is a copy of another log', async (t) => {
     const disk = memoryDisk();
@@ -180,8 +180,8 @@ t.test('a missing event and one too many are told', async (t) => {
   });
   const disk = memoryDisk();
   let opened = 0;
-  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target lacks event/u });
-  await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), { kind: 'failed', message: /the target holds more than the source: event/u });
+  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target does not have event/u });
+  await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), { kind: 'failed', message: /the target has more events than the source: event/u });
 });
 
 t.test('one append that overtakes a lost one is noticed: the order is gone', async (t) => {

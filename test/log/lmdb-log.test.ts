@@ -127,7 +127,7 @@ void test('an index that has lost or moved an entry stops every reader that come
   ];
   for (const [from, to, position] of moves.slice(1)) {
     const log = await openAt(t, await damaged(t, async (store) => move(store, from, to)));
-    const message = `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, and its index says otherwise`;
+    const message = `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, but the index has another position`;
     await t.rejects(collect(log.readAll({ after: logStart })), { name: 'LogCorruptError', message });
     await t.rejects(collect(log.subscribe({ after: logPosition(position - 1n), categories: ['claim'] })), { message });
     if (position < 5n) t.equal((await collect(log.readAll({ after: logPosition(position) }))).length, 5 - Number(position));
@@ -139,7 +139,7 @@ void test('an index that has lost or moved an entry stops every reader that come
 
 void test('a log whose index has not as many entries as there are records is not opened', async (t) => {
   await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))),
-    { name: 'LogCorruptError', message: 'the log is corrupt: it holds 5 records, and its index of streams 4' });
+    { name: 'LogCorruptError', message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries' });
   await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });
 
@@ -150,7 +150,7 @@ void test('a log whose newest record is damaged is not opened', async (t) => {
 
 void test('a log of another format, or of none, is not opened', async (t) => {
   const newer = await damaged(t, (store) => store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')));
-  await t.rejects(openAt(t, newer), { message: 'the log has format 2, this program reads format 1' });
+  await t.rejects(openAt(t, newer), { message: 'the log has format 2; this program reads format 1' });
   const none = await damaged(t, (store) => store.root.remove('format'));
   await t.rejects(openAt(t, none), LogCorruptError);
 });

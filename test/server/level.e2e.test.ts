@@ -27,7 +27,7 @@ t.test('a server raises the level of its log once, declares its types after that
   t.match(await log.append(stream, [next], streamRevision(0)), { ok: true });
   await log.close();
   for (const attempt of ['folding it', 'started once more']) {
-    await t.rejects(startTestServer({ dataDir: first.dataDir }), { name: 'StartError', exitCode: 2, message: /its level is 3, and this version reads up to 2; start the version of this program that wrote it, or a later one/u }, attempt);
+    await t.rejects(startTestServer({ dataDir: first.dataDir }), { name: 'StartError', exitCode: 2, message: /its level is 3, and this version reads up to 2; start the version of this program that wrote it, or a later version/u }, attempt);
   }
   await first.remove();
 });

@@ -161,7 +161,7 @@ const secret = { type: 'TokenIssued', digest: 'x' } as const;
 
 test('a log that cannot be served from is a clear mistake at the start, and nothing is written to it', async (t) => {
   const stories: Readonly<Record<string, readonly [write: (log: EventLog) => Promise<void>, message: RegExp]>> = {
-    'another domain': [async (log) => append(log, platformStream, { ...started, domain: 'other.org' }), /belongs to PLATFORM_DOMAIN other\.org, and this server's is svc\.run/u],
+    'another domain': [async (log) => append(log, platformStream, { ...started, domain: 'other.org' }), /belongs to PLATFORM_DOMAIN other\.org, but this server has svc\.run/u],
     'an unfinished copy': [async (log) => append(log, platformStream, { ...started, reason: 'copied' }), /an unfinished copy/u],
     'a newer schema': [async (log) => append(log, 'secret:abc', secret, { schema: 2 }), /later version.*schema 2/u],
     'a newer type': [async (log) => append(log, 'secret:abc', secret, { type: 'SecretSealed' }), /later version.*SecretSealed/u],

@@ -39,7 +39,7 @@ for (const [name, lose] of Object.entries(losses)) {
     for (const command of ['info', 'new-epoch']) {
       const run = runCommandLine(['log', command, '--log', `embedded:${dataDir}`], { cwd: t.testdir() });
       t.equal(await run.exited(), 2, command);
-      t.match(run.stderr(), name === 'empty' ? message : /holds no log/u);
+      t.match(run.stderr(), name === 'empty' ? message : /has no log/u);
     }
     rmSync(join(dataDir, 'read-models'), { recursive: true });
     const anew = await startTestServer({ dataDir });

@@ -110,7 +110,7 @@ t.test('a plugin that never settles delays itself and those that need it, and no
   for (const path of ['/livez', '/apis', plugins]) t.equal(await server.status(path), 200, path);
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
   await server.shortly(async () => (await server.standing('needs')).includes('it waits for the plugin slow'));
-  t.match(await server.text('/readyz'), /plugins are starting: .*slow \(its module is being loaded\)/u);
+  t.match(await server.text('/readyz'), /plugins are starting: .*slow \(loading its module\)/u);
   t.match(await server.text('/readyz'), /needs \(it waits for the plugin slow/u);
   for (const path of ['/apis/slow.example/v1/slow', '/apis/slow.example/v1/slow/one', '/apis/slow.example', '/apis/slow.example/v1', '/apis/any.example/v1/things?watch=true']) {
     t.equal(await server.status(path), 503, path);

@@ -11,7 +11,7 @@ import { logCloseMs, logReplyMs, logSendWaitMs } from './eventstore-limits.ts';
 import { isStrayAppendReply } from './eventstore-stray.ts';
 
 export type Reply =
-  /** `position` is undefined where the server does not say it. */
+  /** `position` is undefined if the server does not return it. */
   | { readonly kind: 'appended'; readonly revision: number; readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined }
   /** The server answered that it did not append. */
   | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
@@ -26,24 +26,24 @@ type Append = {
   timer: Timer;
 };
 
-/** Of these the server itself says that it appended nothing. */
+/** Errors by which the server confirms that it appended nothing. */
 const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
 
-/** `cold`: the next append begins to connect. `first`: one append is under way alone, as others would overtake it. */
+/** `cold`: the next append connects. `first`: one append is in flight alone, since others could overtake it. */
 type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 
 /**
- * All appends of a process to one EventStoreDB, over one client and one stream of the driver's. That stream's table of who
- * waits for which reply is shared by the process and cleared by any error, and a reply that finds nobody stops the stream
- * for good. So whatever goes wrong ends in the same way: everything in flight is answered `unknown`, client and stream are
- * thrown away, and the next append begins with a new one.
+ * All appends of a process to one EventStoreDB, over one client and one stream of the driver. The driver's table of
+ * pending replies is shared by the whole process and cleared by any error, and a reply without an entry stops the
+ * stream for good. So every failure is handled in the same way: all appends in flight become `unknown`, client and
+ * stream are discarded, and the next append creates new ones.
  */
 export class Appender {
   readonly #connectTo: () => LogDriver;
   readonly #clock: Clock;
   #client: LogDriver | undefined;
   #gate: Gate = 'cold';
-  /** Not sent yet, in the order they were asked. */
+  /** Appends that are not sent yet, in order. */
   #waiting: Append[] = [];
   readonly #inFlight = new Set<Append>();
   #closed = false;
@@ -66,7 +66,7 @@ export class Appender {
     });
   }
 
-  /** Only the last events of this stream count: the server may drop the others. It is tidying, so nobody waits for it. */
+  /** Limits the stream to its last events. Not awaited, since it is only cleanup. */
   keepLast(stream: string, maxCount: number): Promise<unknown> {
     return this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ?? Promise.reject(new Error('not connected'));
   }
@@ -112,7 +112,7 @@ export class Appender {
     }
   }
 
-  /** One while the stream is new, all once it has answered. */
+  /** Sends one append on a new stream, and all others after its reply. */
   #sendNext(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       next.timer.cancel();
@@ -123,10 +123,10 @@ export class Appender {
 
   #send(append: Append): void {
     const client = this.#client;
-    if (client === undefined) throw new Error('invariant broken: an open gate has a client');
+    if (client === undefined) throw new Error('invariant violated: an open gate has a client');
     this.#inFlight.add(append);
     append.timer = this.#clock.after(logReplyMs, () => {
-      // Whatever swallowed this reply may swallow the others.
+      // The cause of the missing reply may affect the others in flight as well.
       this.#cut(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
     client.appendToStream(append.stream, append.events, { expectedRevision: append.expected })
@@ -141,7 +141,7 @@ export class Appender {
   #failed(append: Append, cause: unknown): void {
     if (!this.#inFlight.has(append)) return;
     const fault = faultOf(cause);
-    // A reply of its own: the stream goes on.
+    // A reply to this append alone: the stream continues.
     if (wasReplied(cause) && !refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'unknown', fault, cause });
       this.#opened();
@@ -149,12 +149,12 @@ export class Appender {
     }
     if (refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'answered', fault, cause });
-      // Without rights the stream itself may have ended.
+      // Without rights, the stream itself may have ended.
       if (fault.kind === 'refused') this.#cut(cause);
       else this.#opened();
       return;
     }
-    // Only of the first append on a new stream is this error surely its own: others share one table with other streams.
+    // Only the first append on a new stream certainly owns this error: later ones share the table with other streams.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
@@ -174,7 +174,7 @@ export class Appender {
     append.settle(reply);
   }
 
-  /** Everything in flight may have been appended or not; a new stream answers what comes next. */
+  /** All appends in flight have an unknown outcome; later ones use a new stream. */
   #cut(cause: unknown): void {
     if (this.#gate !== 'open' && this.#gate !== 'first') return;
     this.#gate = 'cutting';
@@ -183,7 +183,7 @@ export class Appender {
     void this.#discard().then(() => { this.#reopen(); });
   }
 
-  /** Waits for the old stream's end, as its error would be told to those who wait for the new one's replies. */
+  /** Waits for the end of the old stream: its error would otherwise reject appends on the new one. */
   async #discard(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
@@ -195,7 +195,7 @@ export class Appender {
     if (this.#waiting.length > 0 && !this.#closed) void this.#connect();
   }
 
-  /** The driver threw a reply away, and with it the stream it came from, whichever that was. */
+  /** The driver lost a reply, and with it one of its streams; which one is unknown. */
   lostReply(error: unknown): void {
     this.#cut(error);
   }
@@ -207,13 +207,13 @@ export class Appender {
     const client = this.#client;
     this.#client = undefined;
     this.#gate = 'cutting';
-    // Ended and not cancelled: an error of this stream would reject what other clients of the process have in flight.
+    // Ends the stream without cancelling it: an error would reject appends of the process's other clients.
     if (this.#inFlight.size === 0) await client?.close(this.#clock);
     else await client?.cut(this.#clock);
     for (const append of [...this.#inFlight]) this.#settle(append, { kind: 'unknown', fault: { kind: 'away', reason: cause.message }, cause });
   }
 
-  /** Resolves when nothing is in flight, or after the time a closing log has. */
+  /** Resolves when nothing is in flight, or after the time limit of a close. */
   async drained(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
     const waited = new AbortController();
     await Promise.race([Promise.allSettled(pending), delay(this.#clock, logCloseMs, waited.signal)]);
@@ -225,7 +225,7 @@ const none: Timer = { cancel: () => undefined };
 
 type Shared = { readonly appender: Appender; users: number };
 
-/** One appender an address and process: two of them would reject each other's appends. */
+/** One appender for each address and process: two would reject each other's appends. */
 const shared = new Map<string, Shared>();
 
 function watchStrays(error: unknown): void {
@@ -235,7 +235,7 @@ function watchStrays(error: unknown): void {
 
 type Taken = { readonly appender: Appender; readonly release: () => Promise<void> };
 
-/** One that nobody shares, over clients that share nothing either. */
+/** An appender that is not shared, for clients that are not shared either. */
 export function soleAppender(connect: () => LogDriver, clock: Clock): Taken {
   const appender = new Appender(connect, clock);
   return { appender, release: () => appender.close() };

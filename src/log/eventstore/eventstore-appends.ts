@@ -13,7 +13,7 @@ import { LogRefusedError, logPosition, streamRevision } from '../log.ts';
 import type { AppendOutcome, ExpectedRevision, ProposedEvent, StreamName } from '../log.ts';
 
 type AppendContext = {
-  /** Of the names of this log's streams on the server. */
+  /** The prefix of this log's stream names on the server. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly contact: Contact;
@@ -28,7 +28,7 @@ type AppendContext = {
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
-  /** Answers come in the order of positions: this is the last one that had to be looked up. */
+  /** Results are returned in the order of positions: the last result that needed a look-up. */
   #lookedUp: Promise<unknown> | undefined;
 
   constructor(context: AppendContext) {
@@ -38,7 +38,7 @@ export class Appends {
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
     const away = this.#context.contact.known();
-    // Not in the same turn: who asks again without a pause would keep the answer that mends it from coming in.
+    // In a later turn: a caller that retries without a delay would block the reply that restores the log.
     if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
     let outcome: Promise<AppendOutcome>;
     try {
@@ -54,7 +54,7 @@ export class Appends {
 
   #append(append: Appended): Promise<AppendOutcome> {
     const { stream, events, expected, sentMs } = append;
-    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    if (events.length === 0) throw new RangeError('an append must have at least one event');
     const prepared = driverEvents(events);
     const name = driverStream(this.#context.prefix, stream);
     this.#context.own.remember(stream, events, sentMs);
@@ -69,7 +69,7 @@ export class Appends {
     const revision = firstRevision(append) + events.length - 1;
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
-    // Of several events the servers do not agree whose position they answer.
+    // For several events, server versions differ in which event's position they return.
     const isTold = events.length === 1 && reply.revision === revision && position !== undefined && position.commit === position.prepare;
     const outcome: AppendOutcome | undefined = isTold
       ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
@@ -101,10 +101,10 @@ export class Appends {
     return { ok: false, reason: 'unknown', cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lost(fault, cause) };
   }
 
-  /** @throws LogRefusedError when the server never let this node in. */
+  /** @throws LogRefusedError when the server never accepted this node. */
   async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
-    // A stream that somebody deleted for good says nothing about the log.
+    // A permanently deleted stream does not make the log unavailable.
     const error = fault.kind === 'tombstone' ? this.#context.contact.lost(fault, cause) : await this.#context.contact.failed(fault, cause);
     if (error instanceof LogRefusedError) throw error;
     return { ok: false, reason: 'unavailable', cause: error };

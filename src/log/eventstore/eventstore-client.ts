@@ -15,25 +15,25 @@ import { logCloseMs } from './eventstore-limits.ts';
 import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from '../log.ts';
 
-/** A stream of the driver's that ends when this side ends it. */
+/** A stream of the driver that closes when this side ends it. */
 type Ending = { end(): unknown; once(event: 'close', listener: () => void): unknown };
 
 type Closing = { close(): void };
 
-/** A call whose answers are objects. To cancel it is how it ends. */
+/** A call that returns objects. It ends by being cancelled. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
-/** What is asked of the server: whatever answers the same can stand in for the driver's client. */
+/** The part of the driver's client that is used, so that tests can replace it. */
 export type LogDriver = Pick<LogClient,
   'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'>;
 
-/** The driver's client, and what it lacks: to be asked whether it answers, and to let go of its sockets. */
+/** The driver's client, extended by a connection check and by closing its sockets. */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();
-  /** The last one made. A channel leads to one server, and is replaced when another is to be asked. */
+  /** The latest channel. A channel leads to one server, and is replaced when the client switches servers. */
   #channel: Closing | undefined;
 
-  /** Makes no connection: the first call does. */
+  /** Does not connect: the first call does. */
   constructor(url: EventStoreUrl) {
     const named = url.connectionName === undefined ? {} : { connectionName: url.connectionName };
     const preferred = url.nodePreference === undefined ? {} : { nodePreference: url.nodePreference };
@@ -48,13 +48,13 @@ export class LogClient extends EventStoreDBClient {
 
   #watchConnections(): void {
     const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
-    // The stream of appends is one for all of them: to end it, and not cancel it, keeps its error from others' appends.
+    // All appends share one stream: ending rather than cancelling it keeps its error from other clients' appends.
     this.GRPCStreamCreator = (Client, name, creator, cache) => create(Client, name, (client) => {
       const stream = creator(client);
       if (cache !== undefined && 'end' in stream) this.#keep(stream);
       return stream;
     }, cache);
-    // To ask for a channel is to make one, so the last one made is kept for the end.
+    // Requesting a channel creates one, so the latest is recorded for the close.
     this.getChannel = async () => this.#channel = await connect();
   }
 
@@ -64,9 +64,9 @@ export class LogClient extends EventStoreDBClient {
   }
 
   /**
-   * Subscribes to the events behind a position of streams whose names begin with one of the prefixes. `attach` gets the
-   * call in the turn it is made, as a call that fails at once has failed before whoever waits for it goes on; and a test
-   * that holds as long as everything else is asked of the same server.
+   * Subscribes to the events after a position in streams with one of the prefixes. `attach` receives the call in the
+   * same turn, because a call may fail before its awaiter continues; it also receives a check whether the client still
+   * uses the same server.
    */
   async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
     const request = subscriptionRequest(after, prefixes);
@@ -79,18 +79,18 @@ export class LogClient extends EventStoreDBClient {
     })();
   }
 
-  /** Asks the server what it can do, which the driver does before its first append anyway. */
+  /** Fetches the server's capabilities, which the driver does before its first append anyway. */
   async warmUp(): Promise<void> {
     await this.capabilities;
   }
 
-  /** Cuts every stream, so that whatever waits for one is told. */
+  /** Cancels every stream, so that all pending calls fail. */
   async cut(clock: Clock): Promise<void> {
     await Promise.race([this.dispose(), delay(clock, logCloseMs)]);
     this.#channel?.close();
   }
 
-  /** Ends what can be ended, and cuts the rest. */
+  /** Ends the streams, and cancels those that do not end. */
   async close(clock: Clock): Promise<void> {
     const ended = [...this.#open].map((stream) => new Promise<void>((resolve) => {
       stream.once('close', resolve);
@@ -116,7 +116,7 @@ function subscriptionRequest(after: bigint | 'start', prefixes: readonly string[
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Checkpoints run ahead of the reader and are of no use here: the fewer the better.
+  // Checkpoints, which run ahead of the reader, are not used: as few as possible.
   filter.setCheckpointintervalmultiplier(1_000);
   const ids = new streams.ReadReq.Options.UUIDOption();
   ids.setString(new shared.Empty());
@@ -144,13 +144,13 @@ function fileOf(option: string, path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new LogRefusedError(`the file that ${option} names cannot be read (${code})`);
+    throw new LogRefusedError(`the file in ${option} cannot be read (${code})`);
   }
 }
 
 /**
- * Whether one of the hosts speaks TLS: asked when a connection without it never came about, as a server that wants it just
- * hangs up on whoever does not.
+ * Whether one of the hosts speaks TLS. Checked when a connection without TLS never succeeded: a TLS server just closes
+ * such connections.
  */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
   const answers = await Promise.all(hosts.map(({ address, port }) => new Promise<boolean>((resolve) => {

@@ -7,7 +7,7 @@ import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 import type { LogState } from '../log.ts';
 
-/** The log does not answer now. It is asked again and again, so whoever gets this may ask again too. */
+/** The log is unavailable now. The log keeps retrying, so the caller may retry as well. */
 export class LogAwayError extends Error {
   readonly reason: string;
 
@@ -18,7 +18,7 @@ export class LogAwayError extends Error {
   }
 }
 
-/** What is known of the server: whether it answers, since when, and whether it ever did. */
+/** Tracks whether the server is available, since when, and whether it ever was. */
 export class Contact {
   readonly hosts: string;
   readonly #url: EventStoreUrl;
@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * For who asks while the server is known not to answer, and is being asked until it does: each of many writers would
-   * otherwise wait for as long as the server may take. Undefined while nothing is known against it.
+   * The error for callers while the server is known to be unavailable and retries are running; otherwise each of many
+   * writers would wait for the time limit. Undefined while the server is not known to be unavailable.
    */
   known(): LogAwayError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogAwayError(this.#state.reason) : undefined;
@@ -56,8 +56,8 @@ export class Contact {
   }
 
   /**
-   * The log could not be reached: the error to give whoever asked. The state's reason is the newest one, but only a change
-   * between reachable and not is told.
+   * Records a failure and returns the error for the caller. The state has the latest reason, but only a change of
+   * availability is reported.
    */
   async failed(fault: Fault, cause: unknown): Promise<LogAwayError | LogRefusedError> {
     if (!this.#everWorked) {
@@ -71,7 +71,7 @@ export class Contact {
     return error;
   }
 
-  /** One answer was lost, which says nothing yet about the next. */
+  /** One lost reply, which does not make the server unavailable. */
   lost(fault: Fault, cause: unknown): LogAwayError {
     return new LogAwayError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }
@@ -79,7 +79,7 @@ export class Contact {
   async #refusalOf(fault: Fault): Promise<string | undefined> {
     if (fault.kind === 'refused') return fault.reason;
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
-    // A server that wants TLS hangs up on whoever does not begin with it, as one that is starting does.
+    // A TLS server closes connections without TLS, but so does a starting one.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
     if (await this.#speaksTls) return 'it requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;
@@ -87,7 +87,7 @@ export class Contact {
   }
 }
 
-/** How long to wait before asking for the n-th time (from 1) after a failure. */
+/** The delay before the n-th retry (from 1) after a failure. */
 export function askAgainMs(failures: number): number {
   return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }

@@ -4,23 +4,23 @@ import { logReasonLengthMax } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 
 /**
- * What the driver's errors mean. They come as its own classes, as bare gRPC statuses while a server starts, and as plain
- * errors of its discovery: so they are told apart by their members and never by their class.
+ * The meaning of the driver's errors. They are instances of the driver's classes, bare gRPC statuses while a server
+ * starts, or plain errors of its discovery, so they are distinguished by their members and not by their class.
  */
 export type Fault =
-  /** The stream's last revision is not the expected one; `actual` undefined: there is no such stream. */
+  /** The stream's last revision is not the expected one; `actual` undefined: the stream does not exist. */
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'no-stream' }
-  /** Deleted for good by somebody: it will never take an event again. */
+  /** The stream was deleted permanently and will never accept an event. */
   | { readonly kind: 'tombstone' }
-  /** The server takes less in one append than we send. */
+  /** The server's limit for one append is lower than this append. */
   | { readonly kind: 'too-large' }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Another member of the cluster leads now: the driver turns to it by itself. */
+  /** Another member of the cluster is the leader now: the driver switches to it. */
   | { readonly kind: 'not-leader' }
-  /** A reader that was too slow for the server. */
+  /** The reader was too slow for the server. */
   | { readonly kind: 'dropped' }
-  /** The server answered, but with a failure of its own. */
+  /** The server answered with an internal error. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'away'; readonly reason: string };
 
@@ -28,7 +28,7 @@ type DriverError = Error & { readonly type?: unknown; readonly code?: unknown; r
 
 const grpc = { unknown: 2, permissionDenied: 7, aborted: 10, unauthenticated: 16 } as const;
 
-/** Of a connection that was never made because the two sides do not agree on how to encrypt it. */
+/** Errors of a connection that failed because the two sides disagree on encryption. */
 const encryption = /certificate|self.signed|wrong version number|ssl routines|tls_|err_tls|eproto|altname/iu;
 
 export function faultOf(error: unknown): Fault {
@@ -66,21 +66,24 @@ function codedFault(error: DriverError): Fault {
   return { kind: 'away', reason };
 }
 
-/** One line for operators. Messages of the driver name hosts and statuses; what it was given to log in with is in none. */
+/** One line for operators. The driver's messages contain hosts and statuses, never credentials. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
-  // A status is for machines, and what was noted while a name was resolved is mostly nothing.
+  // Drops the status, which is for machines, and the note about name resolution, which is rarely useful.
   const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
   if (line === '') return 'the server gave no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
 
-/** Whether a call failed before anything of it can have left this machine. */
+/** Whether a call failed before any of it can have been sent. */
 export function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message);
 }
 
-/** Whether the server answered one append with this, and no stream failed: the driver makes such an error without a status. */
+/**
+ * Whether this error is the server's reply to one append, and no stream failed: the driver creates such errors without
+ * a status.
+ */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { type, code }: DriverError = error;

@@ -13,7 +13,7 @@ import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } fro
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from '../log.ts';
 
 export type FollowContext = {
-  /** Of the names of this log's streams on the server. */
+  /** The prefix of this log's stream names on the server. */
   readonly prefix: string;
   readonly client: () => LogDriver;
   readonly reads: Reads;
@@ -27,15 +27,15 @@ export type FollowContext = {
 
 export type FollowPlan = {
   readonly after: LogPosition;
-  /** Read to here and end; undefined: follow the log. */
+  /** Read up to this position and end; undefined: follow the log. */
   readonly until: LogPosition | undefined;
-  /** With `until`: a stream that has an event at it or behind it, so that the server sends one that says it is reached. */
+  /** With `until`: a stream with an event at or after it, so that the server sends an event that ends the read. */
   readonly endsIn?: StreamName;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
 };
 
-/** One way of reading for catch-up and live: subscriptions, one after the other, each from where the last one got to. */
+/** One way of reading for catch-up and live: consecutive subscriptions, each from the end of the last one. */
 export async function* follow(context: FollowContext, plan: FollowPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   if (plan.signal?.aborted === true) return;
   const reader = new Reader(context, plan);
@@ -53,7 +53,7 @@ class Reader {
   readonly #plan: FollowPlan;
   readonly #batches: Batches;
   #began = false;
-  /** In a row, since something last came. */
+  /** Consecutive failures since the last event. */
   #failures = 0;
   #done = false;
 
@@ -68,12 +68,12 @@ class Reader {
   mayGoOn(): boolean {
     if (this.#done || this.#plan.signal?.aborted === true) return false;
     if (!this.#context.closing.aborted) return true;
-    // A read with an end must not look complete when it is not; a subscription has no end to miss.
-    if (this.#plan.until !== undefined) throw new Error('the log was closed while it was read');
+    // An incomplete read must not look complete; a subscription has no end.
+    if (this.#plan.until !== undefined) throw new Error('the log was closed during a read');
     return false;
   }
 
-  /** One subscription, until it ends for whatever reason; throws where asking again would not help. */
+  /** One subscription, until it ends for any reason; throws errors that a retry cannot resolve. */
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const start = await this.#unlessOver(() => asked(this.#verify()));
     if (start === undefined || !this.mayGoOn()) return;
@@ -82,7 +82,7 @@ class Reader {
     if (this.mayGoOn()) await this.#pause(failure);
   }
 
-  /** What was read before must still stand there, or this is another log. Answers the start of the next subscription. */
+  /** The last event read must still exist, or this is another log. Returns the start of the next subscription. */
   async #verify(): Promise<LogPosition> {
     const { reads } = this.#context;
     const { anchor, seen } = this.#batches;
@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A position where an event stands: behind one that was dropped, as a lease's may be, a subscription lacks the next event
-   * on servers before 24.2. What comes twice so is taken once.
+   * A position with an existing event: after a deleted event (of a lease, for example), a subscription to a server
+   * before 24.2 misses the next event. Events delivered twice are dropped.
    */
   async #startAt(seen: LogPosition): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -112,7 +112,7 @@ class Reader {
     return seen;
   }
 
-  /** Ends with the failure, or with nothing where the next subscription is to begin at once. */
+  /** Returns the failure, or nothing if the next subscription should start at once. */
   async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
     if (this.#began) this.#context.onResubscribed();
@@ -140,8 +140,8 @@ class Reader {
   }
 
   /**
-   * Whether the start still stands on the server that the subscription is with, once that server has found it: otherwise it
-   * was dropped after it was looked for, perhaps before it was found.
+   * Whether the start event still exists on the subscription's server after it confirmed: otherwise the event was
+   * deleted meanwhile, perhaps before the server located it.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
@@ -153,7 +153,7 @@ class Reader {
     return held && subscription.isSameServer;
   }
 
-  /** Everything that has come. */
+  /** All events received so far. */
   *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
     for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
@@ -192,7 +192,7 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // That one subscription ended, perhaps as its reader was too slow, says little: that the next one ends as well says more.
+    // A single ended subscription means little (its reader may have been too slow); a second one in a row is reported.
     const saysMore = fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogAwayError) && saysMore) {
       const error = await contact.failed(fault, failure);
@@ -201,7 +201,7 @@ class Reader {
     await this.#unlessOver((stop) => delay(clock, askAgainMs(this.#failures), stop));
   }
 
-  /** Waits for something, and no longer than there is somebody to wait for it. */
+  /** Waits, but only while there is a reader. */
   async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();
@@ -218,12 +218,12 @@ class Reader {
   }
 }
 
-/** What came of a question, or why nothing did. */
+/** Turns a rejection into a result. */
 function asked<T>(question: Promise<T>): Promise<T | Error> {
-  return question.catch((error: unknown) => (error instanceof Error ? error : new Error('the log was asked in vain', { cause: error })));
+  return question.catch((error: unknown) => (error instanceof Error ? error : new Error('a read of the log failed', { cause: error })));
 }
 
-/** What the server sends: other streams' events cost neither it nor the network nor the reader anything. */
+/** The server filters by these prefixes, so events of other streams cost nothing. */
 function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [prefix];
   return [...categories.map((category) => `${prefix}${category}:`), ...endsIn === undefined ? [] : [prefix + endsIn]];

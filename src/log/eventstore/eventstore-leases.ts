@@ -21,7 +21,7 @@ type Renewal = {
   readonly sentMs: number;
 };
 
-/** What is done beside the appends to a lease's stream, of which only the last event counts. */
+/** Handles lease streams beyond their appends; only their last event matters. */
 export class Leases {
   readonly #context: LeasesContext;
   readonly #kept = new Set<StreamName>();
@@ -40,11 +40,14 @@ export class Leases {
   #keepLast(stream: StreamName): void {
     if (this.#kept.has(stream)) return;
     this.#kept.add(stream);
-    // It fails where it was done before. Otherwise the next process tries again: nothing but space hangs on it.
+    // Fails if it was done before. Otherwise the next process tries again: it only saves space.
     this.#context.appender.keepLast(driverStream(this.#context.prefix, stream), leaseEventsMax).catch(() => undefined);
   }
 
-  /** A node whose clock seems wrong writes nothing but leases: these say so of a leader that starts, and that it is over. */
+  /**
+   * A node with a wrong clock writes leases only. Their server time shows a starting leader when its clock is right
+   * again.
+   */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;
     reads.lastCreated(stream).then((last) => {

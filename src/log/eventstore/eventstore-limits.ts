@@ -1,31 +1,31 @@
-/** The bounds of this adapter alone: those that others share are in src/limits, and the same rules hold here. */
+/** The limits of this adapter; shared ones are in src/limits, and the same rules apply. */
 
 /**
- * How long a remote log may take to answer one append or one read. A reply can be lost for good, so this is what settles an
- * append then; the driver's own limit counts only on the server.
+ * The time limit of one append or read on a remote log. A reply can be lost for good, so this limit completes an
+ * append; the driver's own limit applies on the server only.
  */
 export const logReplyMs = 10_000;
-/** How long an append waits to be sent while the connection is being made: longer, and the writer had better ask again. */
+/** How long an append waits for the connection before it is sent; after that the writer should retry. */
 export const logSendWaitMs = 5_000;
-/** The first and the longest pause before a remote log is asked again. */
+/** The first and the longest delay before a remote log is retried. */
 export const logAskAgainMsMin = 50;
 export const logAskAgainMsMax = 2_000;
-/** How often one read is asked again before its caller is told that the log cannot be reached. */
+/** The attempts of one read before its caller gets an error. */
 export const logReadAttemptsMax = 3;
 /**
- * How often what must stand somewhere is looked for, as a server may answer a conflict before what won can be read, and one
- * that leads no more answers as it was before: three seconds.
+ * The attempts to find an event that must exist: a server may report a conflict before the winning event is readable,
+ * and a deposed leader returns old data. Three seconds in all.
  */
 export const logLookUpsMax = 7;
-/** How long a closing log waits for the answers in flight, and then for its connections to end. */
+/** How long a closing log waits for replies, and then for its connections to end. */
 export const logCloseMs = 3_000;
-/** Events, and their bytes, received for a reader that is behind, before the server is told to wait. */
+/** Events and bytes buffered for a slow reader before the server is paused. */
 export const logReceivedEventsMax = 128;
 export const logReceivedBytesMax = 2_097_152;
-/** Events read backward at once in search of the last one of ours; the first look is for a few. */
+/** Events read backwards in one call to find our last one; the first call reads few. */
 export const logHeadScanEventsMin = 8;
 export const logHeadScanEventsMax = 1_024;
-/** Events kept of a lease's stream: only the last one counts, the others settle what was in flight. */
+/** Events kept in a lease's stream: only the last one is in force, the others resolve unknown outcomes. */
 export const leaseEventsMax = 16;
-/** What operators are told of why the log cannot be reached: a line. */
+/** The length of the reason why the log is unavailable: one line. */
 export const logReasonLengthMax = 200;

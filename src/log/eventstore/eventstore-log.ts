@@ -25,21 +25,21 @@ export type EventStoreLogOptions = {
   /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
   readonly url: string;
   readonly clock: Clock;
-  /** How the names of its streams begin on the server, by default `ledgerplane-`: other platforms there have others. */
+  /** The prefix of stream names on the server, `ledgerplane-` by default; each platform needs its own. */
   readonly prefix?: string;
-  /** Told of each change. The first state is "has not answered yet", of which nobody is told. */
+  /** Called on each change; not for the initial state "has not answered yet". */
   readonly onState?: (state: LogState) => void;
-  /** A subscription was lost and is asked for again. */
+  /** A subscription was lost and is being renewed. */
   readonly onResubscribed?: () => void;
-  /** Instead of the driver's client; each client it makes is this log's alone. */
+  /** Replaces the driver's client; this log must be the only user of each client. */
   readonly connect?: () => LogDriver;
 };
 
 /**
- * EventStoreDB as the event log. Nothing is asked of it before the first call, and every call asks again: so a log that
- * goes away and comes back needs nobody's help.
+ * EventStoreDB as the event log. It connects on the first call, and every call retries, so an outage of the log needs
+ * no intervention.
  *
- * @throws RangeError when the URL is none, without repeating it.
+ * @throws RangeError for an invalid URL, without repeating it.
  */
 export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
   const decoded = decodeEventStoreUrl(options.url);
@@ -56,10 +56,10 @@ class EventStoreLog implements EventLog {
   readonly #context: FollowContext;
   readonly #appends: Appends;
   readonly #release: () => Promise<void>;
-  /** Aborts when the log closes, and `#ending` once what was in flight is answered. */
+  /** `#closing` aborts when the log closes, `#ending` once the appends in flight are answered. */
   readonly #closing = new AbortController();
   readonly #ending = new AbortController();
-  /** Made at the first use: it reads the files of certificates. */
+  /** Created on first use: it reads certificate files. */
   #client: LogDriver | undefined;
   #closed: Promise<void> | undefined;
 
@@ -70,7 +70,7 @@ class EventStoreLog implements EventLog {
       onState?.(state);
       if (!state.reachable) void this.#reads.revive();
     });
-    // One listener a read in flight is no leak.
+    // Each read in flight adds a listener: this is not a leak.
     setMaxListeners(0, this.#closing.signal, this.#ending.signal);
     const shared = { prefix, client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
@@ -105,7 +105,7 @@ class EventStoreLog implements EventLog {
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const end = this.#end(options.until);
-    // It may be iterated later, or never.
+    // The iteration may start later, or never.
     end.catch(() => undefined);
     return this.#readTo(options, end);
   }
@@ -140,10 +140,10 @@ class EventStoreLog implements EventLog {
   }
 
   async identity(): Promise<string> {
-    return Promise.reject(new Error('a log is known by its founding'));
+    return Promise.reject(new Error('only a founded log has an identity'));
   }
 
-  /** Rejects with LogAwayError, soon, while the server is known not to answer. */
+  /** Rejects with LogAwayError, without a delay, while the server is known to be unavailable. */
   async #answering(): Promise<Reads> {
     const away = this.#contact.known();
     if (away === undefined) return this.#open();
@@ -151,7 +151,7 @@ class EventStoreLog implements EventLog {
     throw away;
   }
 
-  /** What is in flight may still read when the log closes, and nobody else. */
+  /** During a close, only appends in flight may still read. */
   #open(): Reads {
     if (this.#closing.signal.aborted) throw new Error('the log is closed');
     return this.#reads;

@@ -11,18 +11,18 @@ export type Appended = {
   readonly stream: StreamName;
   readonly events: readonly ProposedEvent[];
   readonly expected: ExpectedRevision;
-  /** On the monotonic clock. */
+  /** Monotonic milliseconds. */
   readonly sentMs: number;
 };
 
 type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly closing: AbortSignal };
 
 /**
- * What stands behind the expected revision says what came of an append, whatever was answered (consistency protocol, 3).
- * Only an event that stands there disproves it: a server that leads no more answers as it was before, so neither an end
- * of the stream that lies ahead of it nor one that lies behind it says anything.
+ * Determines the outcome of an append from the event after the expected revision, whatever the reply was (consistency
+ * protocol, 3). Only an existing event proves a failure: a deposed leader returns old data, so an end of the stream
+ * before or after the expected revision proves nothing.
  *
- * @throws what a read throws, or an Error when nothing comes to stand there.
+ * @throws the errors of a read, or an Error if no event ever appears there.
  */
 export async function lookUp({ reads, clock, closing }: LookUpContext, append: Appended, reply: Reply): Promise<AppendOutcome> {
   const { stream, expected } = append;
@@ -33,11 +33,11 @@ export async function lookUp({ reads, clock, closing }: LookUpContext, append: A
     if (last !== undefined && isWhole(standing, append)) return { ok: true, revision: last.revision, position: last.position };
     head = await reads.last(stream);
     if (last !== undefined) return { ok: false, reason: 'conflict', actual: later(last, head).revision };
-    // A conflict may be answered before what won can be read.
+    // The server may report a conflict before the winning event is readable.
     await delay(clock, askAgainMs(attempt), closing);
   }
   const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
-  // The writer expects more than there ever was.
+  // The expected revision is beyond the stream's end.
   if (reply.kind === 'answered' && isAhead) return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
   throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
 }

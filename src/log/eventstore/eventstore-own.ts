@@ -1,17 +1,18 @@
 import { logRecentBytesMax, logRecentEventsMax } from '../../limits/log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
-/** A subscriber: the last position it has seen, and which streams' events it gets at all. */
+/** A subscriber: the last position it has received, and its filter of streams. */
 export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
 
 type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; readonly sentMs: number; position: LogPosition | undefined };
 
 /**
- * The events this process appended, until its subscribers have seen them: they get the very instances, so what is
- * memoized by them is not worked out again. Bounded, as a subscriber may be slow; past the bounds it gets equal bytes.
+ * The events that this process appended, until its subscribers have received them: they get the same instances, so
+ * memoized values are not computed again. Bounded, since a subscriber may be slow; beyond the limits it gets equal
+ * bytes.
  */
 export class OwnEvents {
-  /** By id, in the order they were proposed. */
+  /** By id, in the order of the appends. */
   readonly #events = new Map<string, Own>();
   readonly #followers = new Set<Follower>();
   #bytes = 0;
@@ -24,7 +25,7 @@ export class OwnEvents {
     this.#followers.delete(follower);
   }
 
-  /** `sentMs`: on the monotonic clock. What is sent again was first sent then. */
+  /** `sentMs`: monotonic time of the first attempt. */
   remember(stream: StreamName, events: readonly ProposedEvent[], sentMs: number): void {
     if (!this.#isWanted(stream)) return;
     for (const { id, data, metadata } of events) {
@@ -35,17 +36,17 @@ export class OwnEvents {
     while (this.#events.size > logRecentEventsMax || this.#bytes > logRecentBytesMax) this.#dropOldest();
   }
 
-  /** Nothing of it will be delivered, or not soon. */
+  /** These events will not be delivered, or not soon. */
   forget(events: readonly ProposedEvent[]): void {
     for (const { id } of events) this.#drop(id);
   }
 
-  /** When an event of this process's was first sent, on the monotonic clock. */
+  /** The monotonic time when an event of this process was first sent. */
   sentMs(id: string): number | undefined {
     return this.#events.get(id)?.sentMs;
   }
 
-  /** The event with the bytes that were appended, if they are still here. */
+  /** The event with the instances that were appended, if they are still in memory. */
   own(event: RecordedEvent): RecordedEvent {
     const own = this.#events.get(event.id);
     if (own?.stream !== event.stream || own.data.length !== event.data.length) return event;
@@ -53,7 +54,9 @@ export class OwnEvents {
     return { ...event, data: own.data, metadata: own.metadata };
   }
 
-  /** Drops, oldest first, what every subscriber has seen: events that are kept longer only cost the collector. */
+  /**
+   * Drops the events that every subscriber has received, oldest first: keeping them only burdens the garbage collector.
+   */
   trim(): void {
     for (const [id, { stream, position }] of this.#events) {
       if (position === undefined || this.#isWanted(stream, position)) return;
@@ -61,7 +64,7 @@ export class OwnEvents {
     }
   }
 
-  /** Whether a subscriber is still to get an event of this stream: with a position, one that it has not seen. */
+  /** Whether a subscriber still expects an event of this stream; with a position, one after its last. */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
     for (const { seen, wants } of this.#followers) if ((position === undefined || seen < position) && wants(stream)) return true;
     return false;

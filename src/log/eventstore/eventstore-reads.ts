@@ -11,20 +11,20 @@ import { LogCorruptError, UnknownPositionError, logPosition, logStart } from '..
 import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
 
 export type ReadContext = RetryContext & {
-  /** Of the names of this log's streams on the server. */
+  /** The prefix of this log's stream names on the server. */
   readonly prefix: string;
   readonly time: ServerTime;
 };
 
-/** What stands at a position. `later`: nothing any more, but the log goes on behind it. */
+/** The event at a position. `later`: deleted, but the log continues after it. */
 export type Standing = RecordedEvent | 'later' | 'end';
 
-/** Our last event's position and stream. */
+/** The position and stream of our last event. */
 export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
 
 type Place = { readonly commit: bigint; readonly prepare: bigint };
 
-/** An event that was passed by, and what it says where it is ours. */
+/** An event found on the way; `ours` is set if it belongs to this log. */
 type Passed = { readonly place: Place; readonly ours: LogEnd | undefined };
 
 const emptyLog: LogEnd = { position: logStart };
@@ -33,7 +33,7 @@ const emptyLog: LogEnd = { position: logStart };
 export class Reads {
   readonly #context: ReadContext;
   readonly #retried: RetriedReads;
-  /** The last event of ours that was found, and how far back nothing after it needs to be looked at again. */
+  /** Our last event found so far, and the position up to which nothing more needs to be scanned. */
   #found: LogEnd = emptyLog;
   #scanned = -1n;
 
@@ -47,7 +47,7 @@ export class Reads {
     const records = await this.#retried.read((client) => (
       client.readStream(this.#context.prefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
     const events = this.#ours(records);
-    // The server itself takes old events off a lease's stream, and off no other.
+    // The server deletes old events from lease streams, and from no others.
     if (stream.startsWith('lease:')) return events;
     for (const [index, { revision }] of events.entries()) {
       if (revision !== from + index) throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
@@ -70,9 +70,9 @@ export class Reads {
   }
 
   /**
-   * Where our last event stands. The server can filter a subscription but not a read, so $all is read backward to the
-   * first one of ours, or to where the last search began: others' events in between are looked at once. A server that
-   * leads no more answers as it was before: an end before `atLeast` is the answer once it has been one for a while.
+   * The position of our last event. The server can filter a subscription but not a read, so $all is read backwards to
+   * our first event, or to the start of the last scan: events of others are scanned once. A deposed leader returns old
+   * data: an end before `atLeast` is accepted only if it persists.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -100,7 +100,7 @@ export class Reads {
     }
   }
 
-  /** Of other platforms' events, which may be large and many, nothing is kept. */
+  /** Keeps nothing of other platforms' events, which may be large and many. */
   async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
     return this.#retried.readEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
       keep: ({ event }) => {
@@ -115,7 +115,7 @@ export class Reads {
     await this.#retried.revive();
   }
 
-  /** The log is shorter than it was: what was found may stand there no more. */
+  /** The log became shorter: the cached end may no longer exist. */
   #forget(): void {
     this.#scanned = -1n;
     this.#found = emptyLog;
@@ -128,10 +128,10 @@ export class Reads {
   }
 
   /**
-   * A server that leads no more answers as it was before: that the log ends before the position is the answer once it has
-   * said so for a while.
+   * The event at a position. A deposed leader returns old data: an end of the log before the position is accepted only
+   * if it persists.
    *
-   * @throws UnknownPositionError when the server says that no event begins there.
+   * @throws UnknownPositionError when the server reports that no event starts there.
    */
   async at(position: LogPosition): Promise<Standing> {
     const { clock, closing } = this.#context;
@@ -150,18 +150,18 @@ export class Reads {
     return stored?.event.position === position ? stored.event : 'later';
   }
 
-  /** Whether an event stands at a position, whose ever it is. */
+  /** Whether any event exists at a position, of this log or another. */
   async isHeld(position: LogPosition): Promise<boolean> {
     return (await this.#from(position))?.position?.commit === position - 1n;
   }
 
-  /** Where the last event before a position stands, whose ever it is; `logStart` where there is none. */
+  /** The position of the last event before a position, of this log or another; `logStart` without one. */
   async before(position: LogPosition): Promise<LogPosition> {
     const [record] = await this.#readBackward(placeOf(position), 1);
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
-  /** The event at a position, or the next one behind it, whose ever it is. */
+  /** The event at the position, or the next one after it, of this log or another. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const ask = (): Promise<readonly Resolved[]> => this.#retried.read((client) => (
       client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true })), 'failures too');
@@ -173,7 +173,10 @@ export class Reads {
     }
   }
 
-  /** A server that is well otherwise, and fails at this position twice, has no event there: it has no error of its own for that. */
+  /**
+   * If the server works otherwise but fails at this position twice, no event starts there: the server has no error code
+   * for that.
+   */
   async #again(position: LogPosition, ask: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);
     try {

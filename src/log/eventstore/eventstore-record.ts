@@ -5,40 +5,40 @@ import { LogCorruptError, logPosition, streamRevision } from '../log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * Our events as EventStoreDB keeps them, and back: binary data and JSON metadata, in streams whose names begin with the
- * platform's prefix, so that a filter keeps out whatever else is in there. An append of several events says so in a first
- * member of each one's metadata, `"$append":"2/3"`: the server keeps them together, but tells no reader where one ends.
+ * Our events in EventStoreDB: binary data and JSON metadata, in streams with the platform's prefix, so that a filter
+ * excludes all others. Each event of an append with several events has a first metadata member `"$append":"2/3"`: the
+ * server writes them atomically, but does not report the end of an append to readers.
  */
 const nothing = new Uint8Array();
 
-/** Before metadata that is no JSON object there is no room for the mark: it is kept in base64 beside it. */
+/** Metadata that is not a JSON object has no place for this member: it is kept beside it in base64. */
 const packed = '$bytes';
 
 export type Place = { readonly index: number; readonly of: number };
 
 export type StoredRecord = {
   readonly event: RecordedEvent;
-  /** Of an append of several events; undefined: it was the only one. */
+  /** Its place in an append of several events; undefined for a single one. */
   readonly place: Place | undefined;
 };
 
-/** An event as the protocol has it. */
+/** An event as the protocol encodes it. */
 export type RawRecord = {
   readonly streamId: string;
   readonly id: string;
   readonly revision: number;
   readonly type: string;
-  /** Otherwise JSON, which is not how we write. */
+  /** False for JSON, which this adapter never writes. */
   readonly isBytes: boolean;
   readonly data: Uint8Array;
   readonly metadata: Uint8Array;
   readonly commit: bigint;
   readonly prepare: bigint;
-  /** By the server's clock, in epoch milliseconds; 0 where it does not say. */
+  /** By the server's clock, in epoch milliseconds; 0 if absent. */
   readonly createdMs: number;
 };
 
-/** What is taken of the driver's recorded events. */
+/** The used part of the driver's events. */
 export type DriverRecord = {
   readonly streamId: string;
   readonly id: string;
@@ -50,10 +50,10 @@ export type DriverRecord = {
   readonly created?: Date;
 };
 
-/** The most a place in the log can be: servers before 22.6 give more for every event that is read from its stream. */
+/** The highest position in the log: servers before 22.6 return a higher one for every event read from its stream. */
 const positionMax = 0x7fff_ffff_ffff_ffffn;
 
-/** @throws RangeError when the server would not take it, before any of it is sent. */
+/** @throws RangeError if the server would refuse it, before anything is sent. */
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   let bytes = 0;
   const packed = events.map((event, index) => {
@@ -62,22 +62,22 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
     return { id: event.id, contentType: 'application/octet-stream' as const, type: event.type, data: plainBytes(event.data), metadata };
   });
   if (bytes > appendBytesMax) {
-    throw new RangeError(`an append holds at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    throw new RangeError(`an append has at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
   return packed;
 }
 
-/** @throws RangeError on a name that the other logs would not take either. */
+/** @throws RangeError for a name that the other log adapters would refuse as well. */
 export function driverStream(prefix: string, stream: StreamName): string {
-  // No character takes more than three bytes a UTF-16 unit: most names need no counting.
+  // A UTF-16 unit takes at most three bytes, so most names need no counting.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
-    if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
   return prefix + stream;
 }
 
-/** The driver tells bytes from JSON by the constructor, so a Buffer would be kept as the JSON of a Buffer. */
+/** The driver distinguishes bytes and JSON by the constructor: it would store a Buffer as JSON. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
@@ -100,7 +100,7 @@ function isJsonObject(text: Buffer): boolean {
   }
 }
 
-/** The driver has parsed the metadata. Ours came from `JSON.stringify`, so it goes back to the same bytes. */
+/** The driver has parsed the metadata. Ours came from `JSON.stringify`, so stringifying restores the same bytes. */
 export function rawRecord({ streamId, id, revision, type, data, metadata, position, created }: DriverRecord): RawRecord {
   const { commit, prepare } = position ?? { commit: positionMax + 1n, prepare: positionMax + 1n };
   const isBytes = data instanceof Uint8Array;
@@ -113,10 +113,10 @@ function metadataBytes(metadata: unknown): Uint8Array {
   return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
 }
 
-/** What the server itself writes behind a stream that was deleted for good, at a revision that no number holds. */
+/** The server's own event at the end of a permanently deleted stream; its revision exceeds a safe number. */
 const tombstone = '$streamDeleted';
 
-/** Undefined for an event of somebody else's, whose stream's name does not begin with `prefix` and a category. */
+/** Undefined for an event in a stream without `prefix` and a category. */
 export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | undefined {
   const stream = streamOf(prefix, raw);
   if (stream === undefined) return undefined;
@@ -128,7 +128,7 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
   return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
-/** The stream of an event of ours; undefined for one of somebody else's, and for the server's own word that a stream is gone. */
+/** The stream name of our event; undefined for other events and for the server's tombstones. */
 export function streamOf(prefix: string, { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>): StreamName | undefined {
   if (!streamId.startsWith(prefix) || type === tombstone) return undefined;
   const name = streamId.slice(prefix.length);
@@ -149,18 +149,18 @@ function unmarked({ id, metadata }: RawRecord): { readonly metadata: Uint8Array;
   const text = Buffer.from(metadata.buffer, metadata.byteOffset, metadata.length);
   const end = text.indexOf('"', markStart.length);
   const [, index, of] = /^([1-9]\d{0,6})\/([1-9]\d{0,6})$/u.exec(text.toString('latin1', markStart.length, end)) ?? [];
-  if (index === undefined || Number(index) > Number(of)) throw new LogCorruptError(`event ${id} does not say where in its append it stands`);
+  if (index === undefined || Number(index) > Number(of)) throw new LogCorruptError(`event ${id} has no valid place in its append`);
   return { metadata: restOf(text, end + 1), place: { index: Number(index), of: Number(of) } };
 }
 
-/** The other members, or the bytes that stand in for them. */
+/** The remaining members, or the bytes that replace them. */
 function restOf(text: Buffer, at: number): Uint8Array {
   if (text[at] !== comma) return Buffer.concat([text.subarray(0, 1), text.subarray(at)]);
   const packedStart = `"${packed}":"`;
   if (text.toString('latin1', at + 1, at + 1 + packedStart.length) === packedStart) {
     return Buffer.from(text.toString('latin1', at + 1 + packedStart.length, text.length - 2), 'base64');
   }
-  // The brace takes the comma's place.
+  // Replaces the comma with the brace.
   const rest = Buffer.from(text.subarray(at));
   rest[0] = brace;
   return rest;

@@ -19,12 +19,14 @@ export type RetryContext = {
 };
 
 type ReadEachOptions<Event, Kept> = {
-  /** What is kept of an event, perhaps nothing. It does not throw. */
+  /** Maps an event to a value, or drops it. Must not throw. */
   readonly keep: (event: Event) => Kept | undefined;
   readonly failures?: 'failures too' | undefined;
 };
 
-/** Reads that end: one call of the driver each, within a time limit, retried a few times while the server is away. */
+/**
+ * Finite reads: each is one call of the driver with a time limit, retried a few times while the server is unavailable.
+ */
 export class RetriedReads {
   readonly #context: RetryContext;
 
@@ -36,7 +38,10 @@ export class RetriedReads {
     return this.readEach(make, { keep: (event) => event, failures });
   }
 
-  /** With `failures`, what the server itself failed at is thrown as it came; every other failure is an error of ours. */
+  /**
+   * With `failures`, an internal error of the server is thrown unchanged; every other failure becomes one of this
+   * module's errors.
+   */
   async readEach<Event extends Resolved, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
     { keep, failures }: ReadEachOptions<Event, Kept>,
@@ -63,7 +68,9 @@ export class RetriedReads {
     }
   }
 
-  /** Repeats the quickest read until the server answers: the log's state is then true while nothing else reads. */
+  /**
+   * Repeats the cheapest read until the server answers, so that the reported state is correct even without other reads.
+   */
   async revive(): Promise<void> {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
@@ -92,7 +99,7 @@ export class RetriedReads {
       };
       const abandon = (reason: string): void => {
         settle(() => { reject(new Error(reason)); });
-        // Nothing waits for its answer any more, nor for a failure to cancel it.
+        // Nothing waits for its result any more, so a failure to cancel it is ignored.
         void read.cancel().catch(() => undefined);
         read.destroy();
       };

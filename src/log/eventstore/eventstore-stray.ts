@@ -1,11 +1,12 @@
 /**
- * Errors that the EventStoreDB driver (6.2.1) throws where nobody can catch them. All appends of a process share one table
- * of who waits for which reply. Any stream's error rejects and clears it, so that
- * - a reply that comes all the same finds nobody waiting, and a TypeError is thrown out of a socket's callback;
- * - an append that still queued to be written rejects a promise that nobody holds.
+ * Errors that the EventStoreDB driver (6.2.1) throws where no caller can catch them. All appends of a process share one
+ * table of pending replies. An error of any stream rejects and clears it, with two effects:
+ * - a reply that arrives later has no entry, and a socket callback throws a TypeError;
+ * - an append that is still queued rejects a promise without an owner.
  *
- * Neither says that the process is broken: what was in flight is answered `unknown` and settled by its ids. Both are
- * recognised by what threw them, and nothing else passes. This file knows the driver by name only, so asking costs no import.
+ * Neither means that the process is broken: the appends in flight are answered `unknown` and resolved by their ids.
+ * Both errors are recognized by their throwing code; no other error is. This file knows the driver by name only, so it
+ * needs no import.
  */
 export function isStrayAppendReply(error: unknown): boolean {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return false;
@@ -13,15 +14,15 @@ export function isStrayAppendReply(error: unknown): boolean {
   return isRejectedByQueue(error);
 }
 
-/** Where source maps are on, a stack names the sources. */
+/** With source maps enabled, stacks contain source paths. */
 const replyListener = /[\\/]db-client[\\/](?:dist|src)[\\/]streams[\\/]appendToStream[\\/]batchAppend\.[jt]s:/u;
 
-/** The frame right below the message must be the driver's own listener: deeper ones could be anybody's. */
+/** The frame right below the message must be the driver's listener: deeper frames may belong to any code. */
 function isThrownByReply(stack: string): boolean {
   return replyListener.test(stack.split('\n').find((line) => line.startsWith('    at ')) ?? '');
 }
 
-/** A gRPC status, of the call that carries all appends: its stack names who made the call. */
+/** A gRPC status of the call that carries all appends: its stack contains the caller. */
 function isRejectedByQueue(error: Error & { readonly code?: unknown; readonly details?: unknown }): boolean {
   return typeof error.code === 'number' && typeof error.details === 'string' && replyListener.test(error.stack ?? '');
 }

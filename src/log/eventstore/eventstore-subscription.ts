@@ -10,10 +10,10 @@ import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from '../log.ts';
 import type { LogPosition, RecordedEvent } from '../log.ts';
 
-/** Events behind `after`, of streams whose names on the server begin with one of `prefixes`. */
+/** Events after `after`, in streams with one of the `prefixes` on the server. */
 export type Subscribed = { readonly after: LogPosition; readonly prefixes: readonly string[] };
 
-/** One subscription: events are taken from it at the reader's pace, and what is not taken stays on the server. */
+/** One subscription. The reader pulls events at its own pace; events that are not pulled stay on the server. */
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
   #call: SubscriptionCall | undefined;
@@ -21,13 +21,13 @@ export class LiveSubscription {
   #confirmed = false;
   #ended: Error | undefined;
   #closed = false;
-  /** What has come, from `#next` on. */
+  /** The received events, from `#next` on. */
   #queue: RawRecord[] = [];
   #next = 0;
   #bytes = 0;
   #paused = false;
   #wake: (() => void) | undefined;
-  /** Something may have come since the last wait. */
+  /** An event may have arrived since the last wait. */
   #stirred = false;
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
@@ -63,17 +63,17 @@ export class LiveSubscription {
     this.stir();
   }
 
-  /** The server has found where it begins. */
+  /** The server has located the start. */
   get confirmed(): boolean {
     return this.#confirmed;
   }
 
-  /** Whether what the client is asked beside it, it is asked of the server that serves this. */
+  /** Whether the client's other calls go to the same server as this subscription. */
   get isSameServer(): boolean {
     return this.#isSameServer();
   }
 
-  /** The next event that is here already. */
+  /** The next received event. */
   take(): RawRecord | undefined {
     const next = this.#queue[this.#next];
     if (next !== undefined) {
@@ -90,17 +90,17 @@ export class LiveSubscription {
     return undefined;
   }
 
-  /** Why nothing will come any more. What came before can still be taken. */
+  /** Why no more events will arrive. Events received before can still be taken. */
   get ended(): Error | undefined {
     return this.#ended;
   }
 
-  /** Resolves when there may be something to take, when it has ended, or when it is stirred. */
+  /** Resolves when an event may have arrived, the subscription has ended, or `stir` was called. */
   async stirred(): Promise<void> {
     if (!this.#stirred) await new Promise<void>((resolve) => { this.#wake = resolve; });
     this.#wake = undefined;
-    // What comes in one piece over the wire is told event by event: with some turns' patience it is one batch. A lone event
-    // waits for one turn.
+    // Events of one network packet arrive one by one: waiting a few turns makes them one batch. A single event waits
+    // for one turn.
     let before: number;
     do {
       before = this.#queue.length;
@@ -120,7 +120,7 @@ export class LiveSubscription {
     if (this.#call !== undefined) this.#cancel(this.#call);
   }
 
-  /** Not in the turn in which it was made: gRPC would forget it. */
+  /** Not in the turn of its creation: gRPC would ignore the cancellation. */
   #cancel(call: SubscriptionCall): void {
     void nextTurn().then(() => { call.cancel(); });
     call.resume();
@@ -135,18 +135,18 @@ export class LiveSubscription {
 export type Wanted = (stream: string) => boolean;
 
 /**
- * Events as they come, made into batches of whole appends. What a reader has seen is told by position, so an event that
- * comes twice is taken once.
+ * Groups events into batches of whole appends. Events at or before the last seen position are dropped, so a repeated
+ * event is delivered once.
  */
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /** The last event that will always stand where it does: a lease's may be dropped by the server. */
+  /** The last event that will stay in the log: the server may delete a lease's event. */
   #anchor: RecordedEvent | undefined;
-  /** Whole appends, wanted events only. */
+  /** Whole appends, only events that the reader wants. */
   #ready: RecordedEvent[] = [];
   #bytes = 0;
-  /** Events of the append that is coming in; how many of it have come, wanted or not. */
+  /** Events of the incomplete append, and the number received, wanted or not. */
   #partial: RecordedEvent[] = [];
   #next = 1;
 
@@ -155,7 +155,7 @@ export class Batches {
     this.#wanted = wanted;
   }
 
-  /** Of the last append that has come in whole. */
+  /** The position of the last complete append. */
   get seen(): LogPosition {
     return this.#seen;
   }
@@ -164,12 +164,12 @@ export class Batches {
     return this.#anchor;
   }
 
-  /** An event that stands where the reader begins. */
+  /** An existing event at the reader's start. */
   begin(event: RecordedEvent): void {
     if (isKept(event)) this.#anchor = event;
   }
 
-  /** Takes one event; answers a batch when there is no room for more. */
+  /** Adds an event; returns a batch when the limit is reached. */
   add(record: StoredRecord): readonly RecordedEvent[] | undefined {
     const { event, place } = record;
     if (event.position <= this.#seen || event.position <= (this.#partial.at(-1)?.position ?? logStart)) return undefined;
@@ -180,7 +180,7 @@ export class Batches {
     return place?.index === place?.of ? this.#addPartial() : undefined;
   }
 
-  /** A reader that begins within an append begins in its middle; afterwards every append comes whole. */
+  /** A reader that starts within an append receives its rest; all later appends are complete. */
   #assertNext({ event, place }: StoredRecord): void {
     const before = this.#partial.at(-1);
     if (before === undefined) return;
@@ -214,7 +214,7 @@ export class Batches {
     if (isKept(event)) this.#anchor = event;
   }
 
-  /** The whole appends that are here. */
+  /** The complete appends so far. */
   flush(): readonly RecordedEvent[] {
     const batch = this.#ready;
     this.#ready = [];
@@ -222,14 +222,14 @@ export class Batches {
     return batch;
   }
 
-  /** Where a read ends within an append, what has come of it counts. */
+  /** For a read that ends within an append: includes its events so far. */
   cut(): readonly RecordedEvent[] {
     for (const event of this.#partial) if (this.#wanted(event.stream)) this.#ready.push(event);
     this.#partial = [];
     return this.flush();
   }
 
-  /** The next subscription begins after the last whole append. */
+  /** The next subscription starts after the last complete append. */
   restart(): void {
     this.#partial = [];
   }

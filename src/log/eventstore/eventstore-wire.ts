@@ -1,8 +1,8 @@
 import type { RawRecord } from './eventstore-record.ts';
 
 /**
- * One message of a subscription, read off the bytes of the protocol (`ReadResp` in the driver's streams.proto). The driver's
- * own way makes some twenty objects an event and parses its metadata, which is most of what a catch-up costs.
+ * Decodes a message of a subscription (`ReadResp` in the driver's streams.proto) directly from bytes. The driver
+ * creates some twenty objects for each event and parses its metadata, which is most of the cost of a catch-up.
  */
 export type WireAnswer = RawRecord | 'confirmed' | 'other';
 
@@ -16,18 +16,18 @@ const property = { key: 1, value: 2 } as const;
 
 const wireType = { varint: 0, eight: 1, bytes: 2, four: 5 } as const;
 const nothing = Buffer.alloc(0);
-/** The server counts its time in tenths of a microsecond. */
+/** The server's time unit is 0.1 microseconds. */
 const ticksPerMs = 10_000;
 
-/** Reads members one after the other, without a copy. */
+/** Reads the fields in order, without copying. */
 class Cursor {
   readonly bytes: Buffer;
-  /** Of the member that was last moved to. */
+  /** The number of the present field. */
   field = 0;
-  /** Where a member of bytes begins and ends. */
+  /** The range of a field of bytes. */
   start = 0;
   end = 0;
-  /** The value of a member that is a number, in halves of 32 bits. */
+  /** The value of a numeric field, as two 32-bit halves. */
   low = 0;
   high = 0;
   #at: number;
@@ -60,7 +60,7 @@ class Cursor {
     } else if (type === wireType.four) {
       this.#at += 4;
     } else {
-      throw new RangeError(`a message holds the wire type ${type.toString()}`);
+      throw new RangeError(`a message has the unknown wire type ${type.toString()}`);
     }
   }
 
@@ -80,7 +80,7 @@ class Cursor {
         return;
       }
     }
-    throw new RangeError('a message holds a number of more than 64 bits');
+    throw new RangeError('a message has a number of more than 64 bits');
   }
 
   inner(): Cursor {
@@ -91,7 +91,7 @@ class Cursor {
     return this.high * 4_294_967_296 + this.low;
   }
 
-  /** Exact past 2^53, where a position of a log would be some petabytes in. */
+  /** Exact beyond 2^53, which a position reaches only after petabytes. */
   bigint(): bigint {
     return this.high < 0x20_0000 ? BigInt(this.number()) : BigInt(this.high) << 32n | BigInt(this.low);
   }
@@ -105,7 +105,7 @@ class Cursor {
   }
 }
 
-/** @throws RangeError when the bytes are no message. */
+/** @throws RangeError for malformed bytes. */
 export function decodeAnswer(bytes: Buffer): WireAnswer {
   for (const cursor = new Cursor(bytes); cursor.next(); ) {
     if (cursor.field === answer.event) return decodeResolved(cursor.inner());
@@ -150,7 +150,7 @@ function decodeUuid(cursor: Cursor): string {
   return '';
 }
 
-/** A member that is 0 is left out. */
+/** A field with the value 0 is omitted. */
 function decodeStructured(cursor: Cursor): string {
   const halves = ['0000000000000000', '0000000000000000'];
   while (cursor.next()) {

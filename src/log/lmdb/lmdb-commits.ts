@@ -1,35 +1,35 @@
 import { commitReason, positionBytes } from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 
-/** One append, as it stands in the log's two tables. */
+/** One append in the log's two tables. */
 export type AppendedRecords = {
   readonly stream: string;
-  /** Of the first record; the others follow it. */
+  /** The position of the first record; the others follow it. */
   readonly position: number;
   readonly revision: number;
   readonly records: readonly Buffer[];
 };
 
 export type CommitListener = {
-  /** Everything through `position` is on disk. */
+  /** Everything up to `position` is on disk. */
   readonly settled: (position: number) => void;
-  /** What was written since the last commit may or may not be on disk, and nothing follows it. Called once. */
+  /** The records since the last commit may or may not be on disk, and nothing is written after them. Called once. */
   readonly failed: (reason: unknown, why: Promise<unknown>) => void;
 };
 
 /**
- * Group commit, one transaction at a time. lmdb would take the next transaction while one is on its way, and commit it even
- * when that one fails: a full disk that has no room for a large event has some for the small one after it, and the log would
- * have a hole. So what comes while a transaction is on its way waits for it, and is the next one.
+ * Group commit, one transaction at a time. lmdb would start the next transaction while one is being written, and commit
+ * it even if the first fails: on a full disk a large event may fail and a small one after it succeed, which would leave
+ * a hole in the log. So records that arrive during a transaction wait for the next one.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
-  /** lmdb still adds this turn's puts to the transaction that was begun. */
+  /** lmdb still adds the puts of this turn to the transaction. */
   #open = false;
-  /** lmdb answers all puts of a transaction with one promise, or a few. */
+  /** lmdb returns one promise, or a few, for all puts of a transaction. */
   readonly #promises = new Set<Promise<boolean>>();
-  /** The last position that was put. */
+  /** The position of the last put. */
   #put = 0;
   #queued: AppendedRecords[] = [];
   #failed = false;
@@ -45,16 +45,16 @@ export class LmdbCommits {
     else this.#queued.push(append);
   }
 
-  /** Resolves once nothing is on its way. */
+  /** Resolves when no transaction is in progress. */
   async idle(): Promise<void> {
     while (this.#promises.size > 0) await Promise.allSettled(this.#promises);
   }
 
   #write({ stream, position, revision, records }: AppendedRecords): void {
-    // Before lmdb's own callback of this turn, with which it begins to commit: no put may come between the two.
+    // Runs before lmdb's own callback of this turn, which starts the commit: no put may come between the two.
     if (!this.#open) setImmediate(() => { this.#open = false; });
     this.#open = true;
-    // From here to the last put is one turn of the event loop, which lmdb commits as one transaction.
+    // All puts up to the last one run in one turn, which lmdb commits as one transaction.
     try {
       for (const [index, record] of records.entries()) {
         this.#follow(this.#store.events.put(position + index, record));
@@ -62,7 +62,8 @@ export class LmdbCommits {
         this.#put = position + index;
       }
     } catch (error) {
-      // Half an append is queued and cannot be called back: whatever is on disk, this process must not build on it.
+      // Half of an append is queued and cannot be undone: whatever reaches the disk, this process must not continue
+      // from it.
       this.#fail(error);
     }
   }
@@ -86,7 +87,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // Each rejection has a reason of its own to be asked for, or nobody would have caught that.
+    // Each rejection has its own reason promise: without a handler it would be an unhandled rejection.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;

@@ -13,16 +13,16 @@ import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, 
   from '../log.ts';
 
 export type LmdbLogOptions = {
-  /** Made when it does not exist. One process has it open at a time. */
+  /** Created if missing. Only one process may have it open. */
   readonly dir: string;
   /**
-   * A commit failed, so what is on disk is unknown and this process must not go on: called once, with the reason. Appends
-   * in flight answer `unknown`, later ones `unavailable`, and readers throw.
+   * A commit failed, so the state on disk is unknown and this process must stop writing. Called once, with the reason.
+   * Appends in flight return `unknown`, later ones `unavailable`, and readers throw.
    */
   readonly onFatal: (error: Error) => void;
 };
 
-/** The embedded log: one LMDB environment, group commit, an append answered after its flush. */
+/** The embedded log: one LMDB environment with group commit; an append resolves after its flush. */
 export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   return new LmdbLog(await store.openStore(options.dir), options.onFatal);
 }
@@ -32,9 +32,9 @@ class LmdbLog implements EventLog {
   readonly #recent: RecentEvents;
   readonly #source: ReadSource;
   readonly #followers = new Set<Follower>();
-  /** The last position handed out. */
+  /** The last assigned position. */
   #last: number;
-  /** The last position on disk for good. Nothing after it is shown to anyone. */
+  /** The last durable position. No reader sees anything after it. */
   #durable: number;
   readonly #pending = new PendingAppends();
   readonly #commits: LmdbCommits;
@@ -65,7 +65,7 @@ class LmdbLog implements EventLog {
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    // Not an async function: it would cost every append a second promise.
+    // Not an async function, which would cost every append a second promise.
     try {
       return this.#decide(stream, events, expected);
     } catch (error) {
@@ -74,7 +74,7 @@ class LmdbLog implements EventLog {
   }
 
   #decide(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    if (events.length === 0) throw new RangeError('an append must have at least one event');
     assertFits(stream);
     const unavailable = this.#failure ?? (this.#closing === undefined ? undefined : new Error('the log is closed'));
     if (unavailable !== undefined) return Promise.resolve({ ok: false, reason: 'unavailable', cause: unavailable });
@@ -83,7 +83,9 @@ class LmdbLog implements EventLog {
     return this.#write(stream, events, first);
   }
 
-  /** Whether `revision` is the one the stream's next event will have. Point reads only: finding the head needs a cursor. */
+  /**
+   * Whether the stream's next event has this `revision`. Uses point reads only: finding the head would need a cursor.
+   */
   #endsBefore(stream: StreamName, revision: number): boolean {
     const pending = this.#pending.lastOf(stream);
     if (pending !== undefined) return pending.revision === revision - 1;
@@ -99,7 +101,7 @@ class LmdbLog implements EventLog {
       records.push(encodeRecord(stream, event, place));
       added.push(stored(stream, event, place));
     }
-    // All that may throw has run. Waiting first: a put that fails answers all who wait.
+    // Everything that may throw has run. The waiting entry is added first, since a failing put answers all entries.
     return new Promise((resolve) => {
       const position = this.#last + 1;
       this.#last += added.length;
@@ -108,12 +110,15 @@ class LmdbLog implements EventLog {
     });
   }
 
-  /** Everything through `position` is on disk: one turn makes it visible to readers, answers writers and wakes subscribers. */
+  /**
+   * Everything up to `position` is on disk: in one turn this makes it visible to readers, answers writers and wakes
+   * subscribers.
+   */
   #settle(position: number): void {
     this.#durable = position;
     // Otherwise the next point read may use a snapshot from before this commit, without the appends that were pending.
     this.#store.root.resetReadTxn();
-    // What followers were woken for at the last commit, those who keep up have taken by now.
+    // Followers that keep up have taken the events of the previous commit by now.
     this.#recent.trim(this.#followers);
     this.#pending.settle(position, this.#recent);
     this.#wake();
@@ -130,7 +135,7 @@ class LmdbLog implements EventLog {
     });
   }
 
-  /** The expected revision is not the last one: the answer is a conflict, or the success of an earlier attempt with these ids. */
+  /** The expected revision is wrong: returns a conflict, or the success of an earlier attempt with the same ids. */
   #refuse(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
     const standing = events.map((_, index) => this.#eventAt(stream, first + index));
     const repeated = events.every((event, index) => standing[index]?.id === event.id);
@@ -140,7 +145,7 @@ class LmdbLog implements EventLog {
       : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
-    // What stands there is in flight itself. Were it lost in a crash, this answer would have been a lie.
+    // The existing events are in flight themselves: the result waits for them, since a crash could lose them.
     return this.#pending.answerAfter(stream, position, outcome);
   }
 
@@ -176,7 +181,7 @@ class LmdbLog implements EventLog {
     return read(this.#source, { after: Number(options.after), until: undefined, ...reading(options) });
   }
 
-  /** A file that cannot be written ends the process, so there is no log that only waits. */
+  /** A write failure ends the process, so this log is never temporarily unavailable. */
   state(): LogState {
     return { reachable: true };
   }
@@ -196,7 +201,7 @@ class LmdbLog implements EventLog {
     await this.#store.root.close();
   }
 
-  /** Reads are synchronous; a promise carries what they throw. */
+  /** Reads are synchronous; the promise only carries their errors. */
   #answer<T>(readNow: () => T): Promise<T> {
     return new Promise((resolve) => {
       if (this.#closing !== undefined) throw new Error('the log is closed');
@@ -229,12 +234,12 @@ function stored(stream: StreamName, event: ProposedEvent, place: Place): Recorde
   return { id, type, data, metadata, stream, revision: streamRevision(revision), position, endsAppend };
 }
 
-/** LMDB refuses a longer key too, but only once the other table has taken its half of the append. */
+/** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
 function assertFits(stream: StreamName): void {
-  // No character takes more than three bytes a UTF-16 unit: most names need no counting.
+  // A UTF-16 unit takes at most three bytes, so most names need no counting.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
-  if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name holds at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+  if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
 }
 
 function reading({ categories, signal, turn }: SubscribeOptions): Pick<ReadPlan, 'categories' | 'signal' | 'turn'> {

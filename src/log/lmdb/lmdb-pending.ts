@@ -2,7 +2,7 @@ import { must } from '../../base/unreachable.ts';
 import type { RecentEvents } from './lmdb-recent.ts';
 import type { AppendOutcome, LogFailedError, RecordedEvent, StreamName } from '../log.ts';
 
-/** An answer that waits until everything through `position` is durable. */
+/** A result that waits until everything up to `position` is durable. */
 type PendingAnswer = {
   readonly position: number;
   readonly outcome: AppendOutcome;
@@ -10,7 +10,7 @@ type PendingAnswer = {
   /** The events of the append; empty for an answer about an earlier append. */
   readonly added: readonly RecordedEvent[];
   readonly stream: StreamName;
-  /** The append before this one on the same stream that is not durable either. */
+  /** The previous append on the same stream that is not durable yet. */
   previous: PendingAnswer | undefined;
 };
 

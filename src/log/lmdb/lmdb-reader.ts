@@ -4,25 +4,25 @@ import { logReadAheadBytesMax, logReadAheadEventsMax } from '../../limits/log.ts
 import type { Follower } from './lmdb-recent.ts';
 import type { CategoryFilter, RecordedEvent } from '../log.ts';
 
-/** What a reader needs of the log. Positions are numbers here and contiguous. */
+/** The log as readers see it. Positions are contiguous numbers here. */
 export type ReadSource = {
   /** The last durable position. */
   durable(): number;
-  /** A recently written event, the very instance that was appended. */
+  /** A recently written event: the same instance that was appended. */
   recent(position: number): RecordedEvent | undefined;
-  /** Those who follow the log: what they have yet to take is kept for them, within bounds. */
+  /** The followers of the log: events that they have not taken yet stay in memory, within limits. */
   readonly followers: Set<Follower>;
   /** Durable records from disk, in order. */
   stored(first: number, last: number): Iterable<RecordedEvent>;
-  /** Whether reading may go on; throws when the log failed. */
+  /** Whether reading may continue; throws when the log has failed. */
   open(): boolean;
-  /** Resolves when there may be something new: an event, an abort, the end of the log. */
+  /** Resolves when there may be something new: an event, an abort, or the end of the log. */
   grown(signal: AbortSignal | undefined): Promise<void>;
 };
 
 export type ReadPlan = {
   readonly after: number;
-  /** Read to here and end; undefined: follow the log. */
+  /** Read up to this position and end; undefined: follow the log. */
   readonly until: number | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
@@ -30,8 +30,8 @@ export type ReadPlan = {
 };
 
 /**
- * One loop for catch-up and live, with a position as its only state: so there is no seam at which an event could be lost
- * or repeated, and a consumer that falls behind what is kept in memory is simply back in catch-up.
+ * One loop for catch-up and live reading, with a position as its only state: no seam can lose or repeat an event, and a
+ * consumer that falls behind the events in memory just reads from disk again.
  */
 export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const follower: Follower = { next: plan.after + 1 };
@@ -56,7 +56,7 @@ async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower)
     const batch = takeBatch(live ? recentFrom(source, follower.next, last) : source.stored(follower.next, last), wanted);
     follower.next += batch.taken;
     if (batch.events.length > 0) yield batch.events;
-    // Catching up may take seconds of reading: others get their turn between batches. What is in memory is soon read.
+    // A catch-up may read for seconds: other work runs between batches. Events in memory are read quickly.
     if (plan.turn !== undefined) await plan.turn();
     else if (!live) await nextTurn();
   }
@@ -65,8 +65,8 @@ async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower)
 function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
   if (plan.signal?.aborted === true) return false;
   if (source.open()) return true;
-  // A read with an end must not look complete when it is not; a subscription has no end to miss.
-  if (plan.until !== undefined) throw new Error('the log was closed while it was read');
+  // An incomplete read must not look complete; a subscription has no end.
+  if (plan.until !== undefined) throw new Error('the log was closed during a read');
   return false;
 }
 
@@ -78,9 +78,11 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
   }
 }
 
-type Batch = { readonly events: readonly RecordedEvent[]; /** Events consumed, wanted or not. */ readonly taken: number };
+type Batch = { readonly events: readonly RecordedEvent[]; /** Consumed events, wanted or not. */ readonly taken: number };
 
-/** Whole appends, up to the bounds; at least one append, however large. Only the end of what is to be read may cut one. */
+/**
+ * Whole appends, up to the limits; at least one append, however large. Only the end of the range may split an append.
+ */
 function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];
   let seen = 0;
@@ -88,7 +90,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
   let whole: { readonly wanted: number; readonly seen: number } | undefined;
   for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
-      // This append would pass the bound: it begins the next batch.
+      // This append exceeds the limit: it starts the next batch.
       events.length = whole.wanted;
       return { events, taken: whole.seen };
     }

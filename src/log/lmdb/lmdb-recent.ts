@@ -1,17 +1,17 @@
 import { logRecentEventsMax, logRecentBytesMax } from '../../limits/log.ts';
 import type { RecordedEvent } from '../log.ts';
 
-/** A subscriber: all that is known of it is the position it takes next. */
+/** A subscriber: the position that it takes next. */
 export type Follower = { next: number };
 
 /**
- * The newest durable events, shared by all subscribers: a ring found by position. A subscriber holds only a position, so
- * a slow one costs nothing here: what it has not taken is overwritten, and it reads that from disk. What all who keep up
- * have taken is dropped at once: events that are kept longer grow old in the heap, and cost the collector far more.
+ * The newest durable events, shared by all subscribers: a ring indexed by position. A subscriber is only a position, so
+ * a slow one costs nothing here: it reads overwritten events from disk. Events that all up-to-date followers have taken
+ * are dropped at once: otherwise they age in the heap, which costs the garbage collector far more.
  */
 export class RecentEvents {
   readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);
-  /** Position of the oldest event kept; one past the newest when none is. */
+  /** The position of the oldest event; one past the newest when the ring is empty. */
   #first: number;
   /** One past the newest. */
   #next: number;
@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#next = next;
   }
 
-  /** Takes the event at the next position, dropping the oldest past either bound. */
+  /** Adds the event at the next position; drops the oldest past either limit. */
   push(event: RecordedEvent): void {
     this.#bytes += sizeOf(event);
     while (this.#next - this.#first >= logRecentEventsMax || (this.#bytes > logRecentBytesMax && this.#first < this.#next)) this.#dropOldest();
@@ -30,12 +30,12 @@ export class RecentEvents {
     this.#next += 1;
   }
 
-  /** The event at a position, unless it is too old to be kept, or not there yet. */
+  /** The event at a position; undefined if it was dropped or does not exist yet. */
   at(position: number): RecordedEvent | undefined {
     return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
-  /** Drops what no follower within the ring is still to take. */
+  /** Drops the events that no follower within the ring still needs. */
   trim(followers: Iterable<Follower>): void {
     let keep = this.#next;
     for (const { next } of followers) if (next >= this.#first && next < keep) keep = next;

@@ -4,11 +4,11 @@ import { LogCorruptError, logPosition, streamName, streamRevision } from '../log
 import type { ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * One event on disk. The checksum covers everything after itself, the record's own position included, so a record that
- * is torn, flipped or standing at another record's place does not decode.
+ * One event on disk. The checksum covers everything after itself, including the record's own position, so a torn,
+ * corrupted or misplaced record does not decode.
  *
- * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length u32 ·
- * id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
+ * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length
+ * u32 · id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
  */
 const flagsAt = 4;
 const positionAt = 5;
@@ -22,7 +22,7 @@ const headerBytes = 25;
 /** Set on the last event of an append, so that a reader never splits one. */
 const endsAppendFlag = 1;
 
-/** Where a record stands: numbers, as bigint arithmetic costs more than the rest of the bookkeeping. */
+/** The place of a record, in numbers: bigint arithmetic would cost more than all other bookkeeping. */
 export type Place = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Place): Buffer {
@@ -31,7 +31,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
   const typeBytes = Buffer.byteLength(type);
   const streamBytes = Buffer.byteLength(stream);
   if (idBytes > 255 || typeBytes > 255) {
-    throw new RangeError(`an event's id and type hold at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
+    throw new RangeError(`an event's id and type have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
   }
   const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
   const record = Buffer.allocUnsafe(dataAt + data.length + metadata.length);
@@ -51,7 +51,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
   return record;
 }
 
-/** @throws LogCorruptError unless `record` is whole and belongs at `position`. */
+/** @throws LogCorruptError unless `record` is complete and belongs at `position`. */
 export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);

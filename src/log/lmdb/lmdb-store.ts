@@ -8,13 +8,13 @@ import { decodeRecord } from './lmdb-record.ts';
 import { LogCorruptError } from '../log.ts';
 import type { RecordedEvent } from '../log.ts';
 
-/** One stored version: a log of another one is refused, never guessed at. */
+/** The version of the storage format: a log of another version is refused. */
 const formatVersion = 1;
 
 const uint48Max = 2 ** 48 - 1;
 const two32 = 2 ** 32;
 
-/** The environment of the log and its two tables. It reads and puts; what is durable is `LmdbLog`'s to say. */
+/** The log's environment and its two tables. It reads and puts; `LmdbLog` decides about durability. */
 export type LmdbStore = {
   readonly root: RootDatabase<Buffer, string>;
   /** position → record */
@@ -23,7 +23,7 @@ export type LmdbStore = {
   readonly streams: Database<Buffer, StreamKey>;
   /** The last position in use, 0 in an empty log. */
   readonly lastPosition: number;
-  /** Through which position the index was found to lead to each record, since the log was opened. */
+  /** The position up to which the index was verified against the records, since the log was opened. */
   indexedThrough: number;
 };
 
@@ -38,25 +38,28 @@ function readUint48(source: Buffer, start: number): number {
   return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
 }
 
-/** Big-endian, so that the order of keys is the order of numbers. */
+/** Big-endian, so that keys sort like numbers. */
 const positionKey = {
   writeKey: writeUint48,
   readKey: readUint48,
 };
 
-/** `name NUL revision + 1`: a stream's revisions lie together and in order, and -1 stands before all of them. A name holds no NUL. */
+/**
+ * `name NUL revision + 1`: the revisions of a stream are adjacent and in order, and -1 sorts before all of them. Names
+ * contain no NUL.
+ */
 const streamKey = {
   writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
     const nameEnd = start + target.write(name, start);
     target[nameEnd] = 0;
     return writeUint48(revision + 1, target, nameEnd + 1);
   },
-  /** Whoever looks for a stream knows its name: only the revision is read back. */
+  /** Readers of a stream know its name: only the revision is decoded. */
   readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
 export async function openStore(dir: string): Promise<LmdbStore> {
-  // overlappingSync off: otherwise a commit is readable before it is on disk, and stays readable when the flush fails.
+  // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
   const root = open<Buffer, string>({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'binary', maxDbs: 4 });
   try {
     const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };
@@ -67,7 +70,7 @@ export async function openStore(dir: string): Promise<LmdbStore> {
     await checkFormat(root, lastPosition);
     const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
     assertAsMany(store);
-    // A log whose newest record is damaged is refused here, before anything is appended behind it.
+    // A log with a damaged newest record is refused here, before anything is appended after it.
     if (lastPosition > 0) assertIndexed(store, readRecord(store, lastPosition));
     return store;
   } catch (error) {
@@ -76,10 +79,10 @@ export async function openStore(dir: string): Promise<LmdbStore> {
   }
 }
 
-/** Each record has one entry in the index. LMDB counts them itself: this reads neither. */
+/** Each record has one index entry. LMDB maintains both counts, so nothing is read. */
 function assertAsMany({ events, streams }: LmdbStore): void {
   const [records, entries] = [entryCount(events), entryCount(streams)];
-  if (records !== entries) throw new LogCorruptError(`it holds ${records} records, and its index of streams ${entries}`);
+  if (records !== entries) throw new LogCorruptError(`it has ${records} records, but its index of streams has ${entries} entries`);
 }
 
 function entryCount(table: { getStats(): object }): string {
@@ -96,12 +99,12 @@ function findLastPosition(events: Database<Buffer, number>): number {
 async function checkFormat(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<void> {
   const stored = root.get('format')?.toString();
   if (stored === undefined) {
-    if (lastPosition > 0) throw new LogCorruptError('it holds events but no format record');
+    if (lastPosition > 0) throw new LogCorruptError('it has events but no format record');
     await root.put('format', Buffer.from(`${formatVersion.toString()} ${randomUUID()}`));
     return;
   }
   const [version = '', file = ''] = stored.split(' ');
-  if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}, this program reads format ${formatVersion.toString()}`);
+  if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}; this program reads format ${formatVersion.toString()}`);
   if (file === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
 }
 
@@ -143,7 +146,7 @@ export function readRevisions(store: LmdbStore, stream: string, range: StreamRan
   return found;
 }
 
-/** @throws LogCorruptError when the index leads to an event that says it is another one, so a hole in a stream is noticed too. */
+/** @throws LogCorruptError when the index points to another event, so that a hole in a stream is detected. */
 function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
   const event = readRecord(store, position);
   if (event.stream !== stream || event.revision !== revision) {
@@ -154,22 +157,25 @@ function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, num
 
 export function readRecord(store: LmdbStore, position: number): RecordedEvent {
   const record = store.events.get(position);
-  if (record === undefined) throw new LogCorruptError(`there is no record at position ${position.toString()}`);
+  if (record === undefined) throw new LogCorruptError(`the record is missing at position ${position.toString()}`);
   return decodeRecord(record, position);
 }
 
 /**
- * What is appended next is decided by the index, which has no checksum of its own: whoever reads a record from disk also
- * sees whether the index leads to it. An entry that is lost would let a second event take the same revision.
+ * The index, which has no checksum, decides about appends, so every read of a record from disk also checks its index
+ * entry. A lost entry would let a second event take the same revision.
  */
 function assertIndexed({ streams }: LmdbStore, { stream, revision, position }: RecordedEvent): void {
   const entry = streams.getBinaryFast([stream, revision]);
   if (entry !== undefined && readUint48(entry, 0) === Number(position)) return;
   const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
-  throw new LogCorruptError(`${where}, and its index says otherwise`);
+  throw new LogCorruptError(`${where}, but the index has another position`);
 }
 
-/** Every record from `first` to `last`, lazily: the caller stops early, and within one turn, as a cursor holds its snapshot. */
+/**
+ * Every record from `first` to `last`, lazily. The caller may stop early; it must consume them in one turn, because the
+ * cursor holds a snapshot.
+ */
 export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
   let expected = first;
   for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
@@ -180,10 +186,10 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
     yield stored;
     expected += 1;
   }
-  if (expected <= last) throw new LogCorruptError(`there is no record at position ${expected.toString()}`);
+  if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** lmdb rejects the puts first and their commit's reason a moment later, as a promise of its own. */
+/** lmdb rejects the puts first, and the reason of the commit a moment later, as a separate promise. */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
   const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
@@ -191,8 +197,8 @@ export async function commitReason(rejection: unknown): Promise<unknown> {
 }
 
 /**
- * Whether a promise that nobody could await was rejected with this: lmdb begins each batch with one of its own, which fails
- * beside those of the batch's puts. Whoever put is told by theirs.
+ * Whether this rejection belongs to lmdb's internal promise of a batch, which nobody can await. The puts of the batch
+ * reject as well, so their callers are notified.
  */
 export function isStrayCommitFailure(rejection: unknown): boolean {
   if (!isCommitFailure(rejection)) return false;

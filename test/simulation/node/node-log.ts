@@ -32,7 +32,7 @@ export class NodeLog implements EventLog {
   }
 
   async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    if (events.length === 0) throw new RangeError('an append must have at least one event');
     const append: Append = { stream, events, expected };
     const outcome = await new Promise<AppendOutcome>((resolve) => {
       const failed = (reason: 'unavailable' | 'unknown', why: string): void => {

@@ -90,7 +90,7 @@ function nodeReconcilers({ uuid, coverage }: World, { log, clock, onError }: Giv
   const claims = new Claims({
     changes: models, reader: models, log, types, streamOf: claimStream, leadership, bound, clock,
     settle: async (stream, fenceOf) => {
-      const { value } = must(claimedValueOf(stream), `${stream} is a claim's`);
+      const { value } = must(claimedValueOf(stream), `${stream} is a claim stream`);
       const came = await settleClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
       coverage.note(`a claim looked at: ${came.outcome}`);
       return came;

@@ -234,7 +234,7 @@ export class SimNode {
 const silent: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function isStuck(error: unknown): boolean {
-  return error instanceof Error && error.message === 'it does not end';
+  return error instanceof Error && error.message === 'the step does not end';
 }
 
 /** The log cannot be reached from these nodes. */

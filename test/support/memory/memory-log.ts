@@ -38,7 +38,7 @@ export class MemoryLog implements EventLog {
   }
 
   async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (events.length === 0) throw new RangeError('an append holds at least one event');
+    if (events.length === 0) throw new RangeError('an append must have at least one event');
     if (this.#closed) return { ok: false, reason: 'unavailable', cause: new Error('the log is closed') };
     const outcome = this.#decide(stream, events, expected);
     if (this.#inFlight.length > 0) {
@@ -118,7 +118,7 @@ export class MemoryLog implements EventLog {
     for (let last = options.after; last < end && !aborted(); ) {
       if (this.#closed) {
         if (until === undefined) return;
-        throw new Error('the log was closed while it was read');
+        throw new Error('the log was closed during a read');
       }
       const appends = this.#nextAppends(taken);
       taken += appends.length;
