@@ -23,6 +23,7 @@ const parsers = [
   'src/command/patch*.ts',
   // Rows and checkpoints → values, and the answers a row keeps → objects.
   'projections/lmdb-*.ts',
+  'projections/checkpoint.ts',
   'projections/index/index-entries.ts',
   'src/config/config.ts',
   // What a thread is started with: a structured clone of what the other side typed.

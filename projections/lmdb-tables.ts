@@ -1,10 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
-import { logPosition, streamRevision } from '../src/log/log.ts';
-import type { LogIdentity, LogPosition, StreamName, StreamRevision } from '../src/log/log.ts';
+import { streamRevision } from '../src/log/log.ts';
+import type { StreamName, StreamRevision } from '../src/log/log.ts';
 import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Declared } from '../src/read/declarations.ts';
+import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
 
 /**
@@ -12,15 +13,6 @@ import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
  * loses nothing, because the kernel has the pages; after a crash of the machine the tables are deleted and rebuilt from
  * the log (consistency protocol, 2; `lmdb-use.ts`).
  */
-
-/** The log and position up to which the tables are folded. */
-export type Checkpoint = LogIdentity & {
-  readonly position: LogPosition;
-  readonly eventId: string;
-  /** The number of folded events, and their latest time, in epoch milliseconds. */
-  readonly events: number;
-  readonly time: number;
-};
 
 /** A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any row. */
 export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
@@ -267,14 +259,4 @@ const secretUidLengthMax = 64;
 
 function passwordKey(uid: string, revision: number): string {
   return `${uid}/${String(revision)}`;
-}
-
-function decodeCheckpoint(text: unknown): Checkpoint {
-  const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-  if (typeof raw !== 'object' || raw === null) throw new Error('the read models\' checkpoint does not decode');
-  const { logId, epoch, position, eventId, events, time } = raw as Record<string, unknown>;
-  if (typeof logId !== 'string' || typeof position !== 'string' || typeof eventId !== 'string' || typeof epoch !== 'number' || typeof events !== 'number' || typeof time !== 'number') {
-    throw new Error('the read models\' checkpoint does not decode');
-  }
-  return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }

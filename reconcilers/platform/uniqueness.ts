@@ -1,43 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay, type Clock } from '../../src/base/clock.ts';
-import type { Event, EventMetadata } from '../../src/command/event.ts';
+import { delay } from '../../src/base/clock.ts';
+import type { Event } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, streamRevision, type EventLog, type LogPosition } from '../../src/log/log.ts';
-import type { DeclarationFeed, Declared } from '../../src/read/declarations.ts';
-import type { ChangeBatch, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
+import { streamName, streamRevision, type LogPosition } from '../../src/log/log.ts';
+import type { Declared } from '../../src/read/declarations.ts';
+import type { ChangeBatch } from '../../src/read/objects.ts';
 import type { Duplicate, UniqueStep } from '../../src/read/uniqueness.ts';
 import { isSameDeclaration } from '../../src/resource/type/declaration.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import type { Leadership } from '../lease.ts';
 import { whileListening, type LiveNodes } from './live-nodes.ts';
-import { ObjectClaims, type ObjectClaimsDependencies } from './object-claims.ts';
+import { ObjectClaims } from './object-claims.ts';
 import { duplicatesKnownMax, uniquenessConcurrencyMax, uniquenessRecheckMs, uniquenessRetryMs, uniquenessRetryMsMax } from './platform-limits.ts';
+import type { UniquenessDependencies } from './uniqueness-dependencies.ts';
 import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../wake.ts';
-
-export type UniquenessDependencies = ObjectClaimsDependencies & {
-  readonly log: Pick<EventLog, 'append' | 'readLast' | 'subscribe' | 'head'>;
-  readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
-  readonly changes: ChangeFeed;
-  readonly declarations: ObjectClaimsDependencies['declarations'] & DeclarationFeed;
-  readonly leadership: Leadership;
-  /** No other node writes to this log. */
-  readonly isAlone: boolean;
-  readonly node: string;
-  /** Up to where this node is drained, once what can be settled is. */
-  readonly drain: () => Promise<LogPosition>;
-  readonly served: () => readonly ResourceType[];
-  readonly clock: Clock;
-  readonly metadata: () => EventMetadata;
-  /** The type's indexes have come a step further, or other objects keep them from it. */
-  readonly onStep: (type: ResourceType) => void;
-  readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
-  /** Other duplicates were found than before. */
-  readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;
-  readonly onError: (error: unknown, type: string) => void;
-};
 
 /**
  * Enforces indexes that have become unique (consistency protocol, 1), on the node that leads: once all live nodes are drained, every

@@ -1,10 +1,10 @@
 import { delay, type Clock } from '../base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from '../limits/writes.ts';
 import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../command/event.ts';
-import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from '../log/event-codec.ts';
+import { decodeMetadata, encodeEvent } from '../log/event-codec.ts';
 import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from '../log/log.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
+import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**
  * Rules over several streams without transactions (consistency protocol, 1; model-checked there: no step may be
@@ -197,30 +197,6 @@ async function outwait(dependencies: ClaimsDependencies, { holder, head }: { rea
   waited.until = undefined;
   const fenced = await appendFence(dependencies, holder, head);
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
-}
-
-/**
- * Repeats the whole object at the next revision, or takes the first revision of an absent name: the pending append is
- * then refused.
- */
-function fenceOf(head: RecordedEvent | undefined): Event {
-  if (head === undefined) return { type: 'NameFenced', values: [] };
-  const { event } = decodeEvent(head);
-  if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return { type: 'NameFenced', values: [] };
-  const object: ResourceObject = { ...event.object, metadata: { ...event.object.metadata, version: head.revision + 1 } };
-  return { type: 'NameFenced', object, values: event.values };
-}
-
-function claimOf(recorded: RecordedEvent): ClaimEvent {
-  const { event } = decodeEvent(recorded);
-  if (event.type === 'ValueClaimed' || event.type === 'ValueReleased') return event;
-  throw new Error(`the claim stream ${recorded.stream} holds a ${event.type}`);
-}
-
-/** Whether the object's last event holds the value. */
-function holds(head: RecordedEvent, value: HeldValue): boolean {
-  const { event } = decodeEvent(head);
-  return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
 }
 
 /** Expects `head`. Its values are those of the event it repeats, decided by that one's declaration. */
