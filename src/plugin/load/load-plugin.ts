@@ -2,11 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { DeclaredBy, DeclarationSource } from '../../resource/type/declaration.ts';
-import { compileType, type Declarer } from '../../resource/type/type-declaration.ts';
+import type { Declarer } from '../../resource/type/type-declaration.ts';
 import type { Suspects } from '../lifecycle/error-attribution.ts';
-import { decodeDefinition, type Definition } from './definition.ts';
+import type { Definition } from './definition.ts';
+import { judgeExport, type JudgedExport } from './judge-export.ts';
 import type { LoadMarks } from './load-marks.ts';
-import { describe, loadModule, openDoor, type LoadedModule } from './load-module.ts';
+import { describe, loadModule, openDoor } from './load-module.ts';
 import { findFatal } from './load-trial.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
@@ -66,19 +67,10 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
   if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
-  let exported: unknown = {};
-  if (manifest.main !== undefined) {
-    const main = await mainPath(folder, manifest.main);
-    if (!main.ok) return failed('MainRefused', main.problem);
-    const module = await loadMain(main.path, request, dependencies);
-    if (!module.ok) return failed(module.reason, module.message);
-    exported = module.exported;
-  }
-  const decoded = decodeDefinition(exported);
-  if (!decoded.ok) return failed('DefinitionRefused', decoded.problems.join('; '));
-  const types = compileTypes(decoded.definition.types, { plugin: manifest.name, bundled: folder.bundled, domain, by: declaredBy(request) });
-  if (!types.ok) return failed('TypesRefused', types.problems.join('; '));
-  return { ok: true, loaded: { types: request.origin.kind === 'upload' ? types.types.map(tried) : types.types, definition: decoded.definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+  const judged = await judgedMain(request, dependencies);
+  if (!judged.ok) return failed(judged.reason, judged.message);
+  const { types, definition } = judged;
+  return { ok: true, loaded: { types: request.origin.kind === 'upload' ? types.map(tried) : types, definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
 }
 
 function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): DeclaredBy {
@@ -90,8 +82,19 @@ function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }
 
-/** Runs the module, unless it is known to end or block the process. */
-async function loadMain(path: string, request: LoadRequest, dependencies: LoadDependencies): Promise<LoadedModule> {
+/** A plugin without a module defines nothing. */
+async function judgedMain(request: LoadRequest, dependencies: LoadDependencies): Promise<JudgedExport> {
+  const { folder, manifest } = request;
+  const declarer: Declarer = { plugin: manifest.name, bundled: folder.bundled, domain: dependencies.domain, by: declaredBy(request) };
+  if (manifest.main === undefined) return judgeExport({}, declarer);
+  const main = await mainPath(folder, manifest.main);
+  return main.ok ? runMain(main.path, { request, declarer }, dependencies) : { ok: false, reason: 'MainRefused', message: main.problem };
+}
+
+type Run = { readonly request: LoadRequest; readonly declarer: Declarer };
+
+/** Runs the module and reads its export, unless it is known to end or block the process. */
+async function runMain(path: string, { request, declarer }: Run, dependencies: LoadDependencies): Promise<JudgedExport> {
   const { folder, manifest: { name }, version, origin } = request;
   const { domain, clock, loggerOf, suspects, loadMarks } = dependencies;
   const fatal = origin.kind === 'upload'
@@ -101,17 +104,11 @@ async function loadMain(path: string, request: LoadRequest, dependencies: LoadDe
   if (!folder.bundled) openDoor();
   suspects.add({ name, folder: folder.path, bundled: folder.bundled });
   try {
-    return await loadModule({ path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } }, clock);
+    const module = await loadModule({ path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } }, clock);
+    return module.ok ? judgeExport(module.exported, declarer) : module;
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);
   }
-}
-
-function compileTypes(declarations: readonly unknown[], declarer: Declarer): { readonly ok: true; readonly types: readonly ResourceType[] } | { readonly ok: false; readonly problems: readonly string[] } {
-  const compiled = declarations.map((declaration) => compileType(declaration, declarer));
-  const problems = compiled.flatMap((type) => (type.ok ? [] : type.problems));
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, types: compiled.flatMap((type) => (type.ok ? [type.type] : [])) };
 }
 
 function failed(reason: string, message: string): PluginLoad {

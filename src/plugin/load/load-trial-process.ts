@@ -5,7 +5,8 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 import { systemClock } from '../../base/clock.ts';
 import { trialProcessMs } from '../../limits/plugins.ts';
-import { openDoor, runModule } from './load-module.ts';
+import { judgeExport } from './judge-export.ts';
+import { describe, openDoor, runModule } from './load-module.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The URL of the module, and the arguments of its default export. */
@@ -16,6 +17,9 @@ export const trialUrl: string = import.meta.url;
 /** Discards the module's output: it is printed when the server loads the module. */
 const unheard: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** The message sent right before the module runs. */
+export const begins = 'begins';
+
 const watchdog = 'trial watchdog';
 
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
@@ -24,10 +28,23 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   process.on('disconnect', () => { process.exit(); });
   await once(new Worker(new URL(trialUrl), { workerData: watchdog }), 'online');
   openDoor();
-  await runModule(trialOf, { name, domain, log: unheard }).catch(() => undefined);
+  process.send?.(begins);
+  await runModule(trialOf, { name, domain, log: unheard }).then((exported) => lookAt(exported, { name, domain })).catch(lookAtThrown);
   // Work that the module queued in this turn runs before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
+}
+
+/** Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may. */
+function lookAt(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
+  const judged = judgeExport(exported, { plugin: name, bundled: false, domain, by: { version: '0.0.0', source: 'package' } });
+  // The server does not wait for it for ever.
+  return judged.ok ? void Promise.resolve(judged.definition.stop?.()).catch(describe) : undefined;
+}
+
+/** The server reports the error and its place. */
+function lookAtThrown(error: unknown): unknown {
+  return [describe(error), error instanceof Error && error.stack];
 }
 
 /** Runs in a thread, since the module may block the main one: the trial must not outlive a killed server. */

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { pluginStartMs, trialHeapMebibytesMax } from '../../limits/plugins.ts';
-import { trialUrl, type TrialStart } from './load-trial-process.ts';
+import { begins, trialUrl, type TrialStart } from './load-trial-process.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';
 
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
@@ -22,12 +22,21 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
     env: { ...process.env, NODE_OPTIONS: '' },
   });
   const failure = await new Promise<Failure | undefined>((resolve) => {
-    const timer = clock.after(pluginStartMs, () => { resolve(late); });
+    const limit = (): Timer => clock.after(pluginStartMs, () => { resolve(late); });
+    let timer = limit();
     const end = (found: Failure | undefined): void => {
       timer.cancel();
       resolve(found);
     };
-    child.once('message', () => { end(undefined); });
+    child.on('message', (message) => {
+      if (message !== begins) {
+        end(undefined);
+        return;
+      }
+      // The start of the process is not part of the module's time.
+      timer.cancel();
+      timer = limit();
+    });
     // A failed kill also emits an error.
     child.on('error', (error) => { end(untried(error)); });
     child.once('exit', (code, signal) => { end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`)); });

@@ -1,0 +1,18 @@
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { compileType, type Declarer } from '../../resource/type/type-declaration.ts';
+import { decodeDefinition, type Definition } from './definition.ts';
+
+export type JudgedExport =
+  | { readonly ok: true; readonly definition: Definition; readonly types: readonly ResourceType[] }
+  | { readonly ok: false; readonly reason: string; readonly message: string };
+
+/** Decodes a module's export and compiles its types. It is foreign code: a getter may throw, or never return. */
+export function judgeExport(exported: unknown, declarer: Declarer): JudgedExport {
+  const decoded = decodeDefinition(exported);
+  if (!decoded.ok) return { ok: false, reason: 'DefinitionRefused', message: decoded.problems.join('; ') };
+  const { definition } = decoded;
+  const compiled = definition.types.map((declaration) => compileType(declaration, declarer));
+  const problems = compiled.flatMap((type) => (type.ok ? [] : type.problems));
+  if (problems.length > 0) return { ok: false, reason: 'TypesRefused', message: problems.join('; ') };
+  return { ok: true, definition, types: compiled.flatMap((type) => (type.ok ? [type.type] : [])) };
+}
