@@ -43,7 +43,10 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
   }
 }
 
-/** What is on its way out can always go, and what stands can be repeated: an index that cannot take it, as one declared since may be, holds nothing of it. */
+/**
+ * An object under deletion can always be written, and a fence can always repeat one: an index that cannot hold it
+ * (declared later, for example) gets no entry.
+ */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);
   if (emitted.ok) return emitted;

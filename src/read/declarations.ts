@@ -49,7 +49,7 @@ export type OlderPage = { readonly names: readonly string[]; readonly next: stri
 
 /** Which declarations objects were written by. */
 export type OlderReader = {
-  /** Some of the names after `after` whose objects were written by a declaration before that revision, or by none. */
+  /** Some of the names after `after` with objects written under a declaration before that revision, or under none. */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;
 };

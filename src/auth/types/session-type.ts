@@ -10,7 +10,7 @@ export const sessionType: TypeDeclaration<never> = {
     type: 'object',
     required: ['spec'],
     properties: {
-      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'The user who logged in.' } } },
+      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'The user of the session.' } } },
       status: {
         type: 'object',
         properties: {

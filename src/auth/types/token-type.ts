@@ -22,7 +22,7 @@ export const tokenType: TypeDeclaration<never> = {
           roles: { type: 'array', uniqueItems: true, maxItems: tokenRolesMax, items: nameSchema, description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.' },
           expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Immutable.' },
           revoked: { type: 'boolean', description: 'true revokes the token for good.' },
-          owner: { type: 'string', readOnly: true, description: 'The user who created the token.' },
+          owner: { type: 'string', readOnly: true, description: 'The creator of the token.' },
         },
       },
       status: {
