@@ -34,7 +34,10 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
-/** The same without some of the values it says are held: what is on its way out holds nothing that another has claimed. */
+/**
+ * The same without some of the held values: an object under deletion does not hold values that another object has
+ * claimed.
+ */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;
   const { event } = decision;
@@ -43,7 +46,10 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
   return propose({ ...decision, event: { ...event, values: held } }, proposing);
 }
 
-/** Of objects' data: of all events, and of what an object is held to; what is on its way out can always go, and so can a fence. */
+/**
+ * The sizes of objects' data: of all events, and of the object that the limit applies to; objects under deletion and
+ * fences have no limit.
+ */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;
   const bytes = events.reduce((sum, { data }) => sum + data.length, 0);

@@ -20,7 +20,7 @@ export type Sending = {
 };
 
 type Sent = Sending & {
-  /** What was folded when it was sent. */
+  /** The position folded when it was sent. */
   readonly position: LogPosition;
   /** Nobody waits for its outcome any more, which is unknown: it may still land. */
   isGivenUp: boolean;
@@ -107,7 +107,7 @@ export class Unsettled {
   }
 }
 
-/** An end of the stream before the append's base is an older answer than what it was decided on, and says nothing. */
+/** An end of the stream before the append's base is older than the state of the decision, and proves nothing. */
 async function isSettled({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);
   const [reached, base] = [ordinal(head?.revision ?? 'absent'), ordinal(expected)];

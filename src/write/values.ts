@@ -49,7 +49,9 @@ export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 
 const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 
-/** Claims every unique value the event newly holds, in sorted order. Where it is refused, what was claimed is given up. */
+/**
+ * Claims every unique value that the event newly holds, in sorted order. After a refusal, the claims made are released.
+ */
 export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesClaimed | ValuesRefused> {
   if (wanted.event.values.length === 0) return allClaimed;
   const { dryRun } = wanted;
