@@ -105,7 +105,7 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // Something came between what it goes by and its place in the log: then it does not say that nothing is left.
+    // Another event came between its base and its place in the log: then it does not prove that nothing is left.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -120,7 +120,7 @@ export class DeclarationsBatch {
     if (standing === undefined) return;
     const decided = declared ?? -1;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
-    // A fence says again what was known already.
+    // A fence only repeats known values.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
     const taken = older.filter((index) => isEnforced(standing, index));
     if (taken.length > 0) this.late.push({ type, name, declared, indexes: taken });

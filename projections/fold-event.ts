@@ -122,7 +122,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
 type Stored = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly previous: Buffer | undefined };
 
 function noteWritten({ type: event, endsAppend }: RecordedEvent, { type, previous, ...stored }: Stored, declarations: DeclarationsBatch): void {
-  // What is followed by its removal in the same append never stands.
+  // An object that is removed in the same append is never visible.
   if (!endsAppend) return;
   const row = previous === undefined ? undefined : { declared: declaredOf(previous) };
   declarations.noteWritten(type, { ...stored, row, isFence: event === 'NameFenced' });
