@@ -4,8 +4,8 @@ import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * For visitors: published posts only, read with the plugin's rights, so that visitors need none on posts. Roles decide
- * who may call it, as for every API.
+ * For visitors: published posts only, read with the plugin's rights, so that visitors need none on posts. As for every
+ * API, roles grant it.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
