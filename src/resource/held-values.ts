@@ -22,7 +22,7 @@ export function heldValues(
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }
 
-/** The values of unique indexes that a stored object holds; an index whose function fails on it has none of it. */
+/** The values of unique indexes that a stored object holds; none for an index with a function that fails on it. */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);
   return indexes.flatMap((index, place) => (
