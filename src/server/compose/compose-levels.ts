@@ -30,7 +30,7 @@ export function composeLevels(core: Core): NodeLevels {
   const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // What it settles is in the next heartbeat: a log that does not answer must not hold this one back.
+    // Its result is part of the next heartbeat: an unavailable log must not delay this one.
     void drain();
     return core.unsettled.drained();
   };

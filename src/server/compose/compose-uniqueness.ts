@@ -22,7 +22,7 @@ export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // A log that does not answer is told elsewhere; what it has not settled keeps the position back.
+    // An unavailable log is reported elsewhere; unresolved appends hold the position back.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };
@@ -62,7 +62,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
   };
 }
 
-/** A plugin's steps as they stood a moment after they began: most are over by then, and nothing is told of them. */
+/** A plugin's steps shortly after their start: most have ended by then, and are not reported. */
 class StepTeller {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();
