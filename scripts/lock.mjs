@@ -7,7 +7,7 @@ const beatMs = 1_000;
 const staleMs = 20_000;
 const pollMs = 100;
 
-/** Runs `task` while no other process is in here for the same `path`. A lock whose holder died is taken over. */
+/** Runs `task` while no other process holds the lock for the same `path`. A lock of a dead process is taken over. */
 export async function withLock(path, task) {
   const mine = `${hostname()} ${process.pid} ${Date.now()}`;
   const draft = `${path}.${process.pid}`;

@@ -1,9 +1,9 @@
 /**
  * Makes the tree runnable: the locked dependencies are installed when they are missing or stale, and the sources are
- * compiled into dist/ when they are newer than the last build. With everything fresh it only looks at files.
+ * compiled into dist/ when they are newer than the last build. If both are fresh, it only checks files.
  *
- * Several starts and test runs may call it at once: whoever finds something stale takes a lock first and looks again.
- * The build's stamp is removed before the first output changes, so a fresh stamp means whole outputs.
+ * Several starts and test runs may call it concurrently: one that finds something stale takes a lock and checks again.
+ * The build's stamp is removed before the first output changes, so a fresh stamp means complete outputs.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -55,7 +55,7 @@ function isInstalled() {
   return read(installStamp) === installedDigest();
 }
 
-/** The lock and npm's own record of what is in node_modules: a change of either is looked at again. */
+/** The lock and npm's own record of node_modules: a change of either triggers another check. */
 function installedDigest() {
   const hash = createHash('sha256');
   hash.update(readFileSync(join(root, 'package-lock.json')));

@@ -1,5 +1,5 @@
 /**
- * Runs the compiled tests: all of them, or the files whose path holds one of the given words (`npm test -- test/log names`).
+ * Runs the compiled tests: all of them, or the files with one of the given words in their path (`npm test -- test/log names`).
  * Prints one line a file, everything that failed, every skip with its reason, and last `N passed, N failed`.
  *
  * Each file is a process that prints TAP. tap's own runner loads a compiler, mocks and coverage into each of them first: a second
@@ -62,7 +62,7 @@ async function runAll() {
   finish(report.passed, report.failed);
 }
 
-/** What it printed, how it ended, and how long it took. */
+/** Its output, exit code or signal, and duration. */
 async function runFile(file, running) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {

@@ -1,6 +1,6 @@
 /**
- * Reads tap's stream line by line. A test point with a subtest is only the sum of what is inside it, so what counts are the
- * points without one (assertions), and a point that fails although nothing inside it did: a crash, a time-out, a bad plan.
+ * Reads tap's stream line by line. A test point with a subtest only summarizes it, so the report counts points without one
+ * (assertions), and points that fail without a failure inside: a crash, a time-out, a wrong plan.
  */
 const point = /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?(?<open> \{)?$/u;
 const subtest = /^(?<indent> *)# Subtest(?:: (?<name>.*))?$/u;
@@ -13,7 +13,7 @@ export class Report {
   skips = [];
   /** The subtests that are open, outermost first: their names, whether anything inside failed, and what ran. */
   #open = [];
-  /** The failed point whose diagnostics follow, by its indentation. */
+  /** The failed point of the following diagnostics, by its indentation. */
   #diagnosed;
 
   get #points() {
