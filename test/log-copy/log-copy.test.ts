@@ -180,7 +180,7 @@ t.test('a missing event and one too many are told', async (t) => {
   });
   const disk = memoryDisk();
   let opened = 0;
-  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target does not have event/u });
+  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target lacks event/u });
   await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), { kind: 'failed', message: /the target has more events than the source: event/u });
 });
 
