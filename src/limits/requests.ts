@@ -29,3 +29,6 @@ export const lingerMs = 1_000;
 export const readAheadBytesMax = 65_536;
 /** How often connections are checked against these time limits: a late request ends at most this much later. */
 export const connectionsCheckMs = 1_000;
+/** Bodies of at least this size share a part of each turn of the event loop, as decoding a large body takes milliseconds. */
+export const bodyTurnBytesMin = 16_384;
+export const bodyTurnMs = 4;

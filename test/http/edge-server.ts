@@ -45,7 +45,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
   const http = createHttpServer({
     domain: 'svc.run', clock, log, registry, pluginRoutes,
     reader: objects, feed: objects,
-    memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock) }),
+    memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock), clock }),
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]), refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
     authenticate: ({ authorization }): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),

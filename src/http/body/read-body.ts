@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { decodeJson, type Json } from '../../base/json.ts';
-import { jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
+import { bodyTurnBytesMin, jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
@@ -78,7 +78,12 @@ const noRoom: Body<never> = {
 /** The whole body as JSON. */
 export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
-  return body.ok ? decodeBody(body.value, reading) : body;
+  if (!body.ok) return body;
+  if (body.value.length >= bodyTurnBytesMin) {
+    await reading.memory.turn();
+    if (reading.res.closed) return { ok: false, problem: undefined };
+  }
+  return decodeBody(body.value, reading);
 }
 
 /** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
+import type { Clock } from '../../base/clock.ts';
+import { Turns } from '../../base/turns.ts';
 import type { Subject } from '../../command/subject.ts';
+import { bodyTurnMs } from '../../limits/requests.ts';
 import type { HeldBytes } from '../../write/admission/held-bytes.ts';
 import type { Writer } from '../../write/admission/writer.ts';
 import type { Writers } from '../../write/admission/writers.ts';
@@ -20,10 +23,17 @@ export type Holding = {
 export class RequestMemory {
   readonly #held: HeldBytes;
   readonly #writers: Pick<Writers, 'of'>;
+  readonly #turns: Turns;
 
-  constructor({ held, writers }: { readonly held: HeldBytes; readonly writers: Pick<Writers, 'of'> }) {
+  constructor({ held, writers, clock }: { readonly held: HeldBytes; readonly writers: Pick<Writers, 'of'>; readonly clock: Clock }) {
     this.#held = held;
+    this.#turns = new Turns(clock, bodyTurnMs);
     this.#writers = writers;
+  }
+
+  /** Undefined if this turn has time to decode a large body; otherwise resolves when one has: many may be complete at once. */
+  turn(): Promise<void> | undefined {
+    return this.#turns.soon('');
   }
 
   /** Reserves further bytes until the request is answered; false, without a reservation, if they do not fit. */

@@ -97,7 +97,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     execute,
     edge: { domain, clock, log: loggerOf(log) },
     loggerOf: (plugin) => loggerOf(log.child({ plugin })),
-    memory: new RequestMemory({ held, writers }),
+    memory: new RequestMemory({ held, writers, clock }),
     patiently: patient(execute, { clock, signal }),
     hub: new WatchHub({
       feed: models,

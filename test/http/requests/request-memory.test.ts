@@ -18,7 +18,7 @@ test('half-sent bodies of one user are bounded, keep nobody else out, and are gi
   const held = new HeldBytes();
   const subjectOf = (name = ''): Subject => ({ kind: 'user', name, credential: { kind: 'password', uid: name } });
   const edge = await startEdge({
-    memory: new RequestMemory({ held, writers: Writers.unlimited(new FakeClock()) }),
+    memory: new RequestMemory({ held, writers: Writers.unlimited(new FakeClock()), clock: new FakeClock() }),
     authenticate: ({ authorization }) => ({ ok: true, subject: subjectOf(authorization) }),
     platformRoutes: [{ method: 'POST', path: '/mine', route: async (_params, exchange) => {
       const body = await readJson(exchange);
@@ -57,7 +57,7 @@ test('what a body is read into counts, and a body in tiny pieces is read as one'
   const held = new HeldBytes();
   let most = 0;
   const edge = await startEdge({
-    memory: new RequestMemory({ held, writers: Writers.unlimited(new FakeClock()) }),
+    memory: new RequestMemory({ held, writers: Writers.unlimited(new FakeClock()), clock: new FakeClock() }),
     platformRoutes: [{ method: 'POST', path: '/mine', route: async (_params, exchange) => {
       const body = await readJson(exchange);
       most = held.sum;
