@@ -72,11 +72,10 @@ export class Uniqueness {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
     const { served, reader, onStep } = this.#dependencies;
     const types = new Map(served().map((type) => [type.key, type]));
-    for (const [key, task] of this.#tasks) {
-      const standing = types.get(key) === task.type ? this.#standing(task.type) : undefined;
+    for (const task of [...this.#tasks.values()]) {
+      const standing = types.get(task.type.key) === task.type ? this.#standing(task.type) : undefined;
       if (standing?.revision === task.revision) continue;
-      this.#tasks.delete(key);
-      onStep(task.type);
+      this.#drop(task);
     }
     for (const [key, type] of types) {
       const standing = this.#standing(type);
@@ -86,6 +85,12 @@ export class Uniqueness {
     }
     this.#wakes.drain.call();
     this.#wakes.claim.call();
+  }
+
+  #drop(task: UniqueTask): void {
+    const { key } = task.type;
+    if (this.#tasks.get(key) === task) this.#tasks.delete(key);
+    this.#dependencies.onStep(task.type);
   }
 
   /** What the log says of a type that is declared as this node has it and has unique indexes that are not enforced. */
@@ -180,7 +185,7 @@ export class Uniqueness {
     const { rows, clock } = this.#dependencies;
     const standing = this.#standing(task.type);
     if (standing === undefined) {
-      this.look();
+      this.#drop(task);
       return;
     }
     const before = streamRevision(Math.max(...unenforced(standing).map((index) => standing.since[index] ?? 0)));

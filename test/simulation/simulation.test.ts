@@ -27,6 +27,8 @@ const least: Readonly<Record<string, number>> = {
   'gap in a subscription': 5, 'stopped at a gap': 5, 'stamped by a wrong clock': 3,
   ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])), 'append of two as it should': 200,
   'marked and removed': 300, 'marked alone': 20,
+  'release of unique serials': 50, 'release of plain serials': 50, 'another declaration counts': 50, 'indexes are pending': 50, 'indexes are claiming': 20,
+  'an index is enforced': 20, 'a late write takes an index back': 20, 'all indexes are enforced in the end': 50,
   'lease taken over': 50, 'lease released': 10,
   'a read that waits: reached': 1_000, 'a read that waits: timeout': 20, 'list': 300,
   'a watch resumed': 2_000, 'a watch ended: left': 1_000, 'a watch ended: shutting-down': 20, 'a watch ended: too-slow': 4, 'events watched': 4_000,

@@ -1,17 +1,19 @@
 import { ObjectModels } from '../../projections/object-models.ts';
-import type { Selection } from '../../src/resource/query/list-query.ts';
 import { logStart, type LogPosition } from '../../src/log/log.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { idOf } from '../support/id-of.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { checkHistory, countTakeovers, unsettledClaims } from './checks.ts';
+import { checkUniqueness, unenforced } from './checks-unique.ts';
 import { Cluster, stalenessOf } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
 import { drawFaults, incidents, noFaults, type Faults, type Incident } from './faults.ts';
 import { History, nameOfStream } from './history.ts';
 import { Random } from './random.ts';
+import { Releases, release } from './releases.ts';
 import { SharedLog } from './log/shared-log.ts';
 import { checkRows, SimClient } from './clients/sim-client.ts';
+import { selections } from './selections.ts';
 import { SimDuel } from './clients/sim-duel.ts';
 import { SimLister } from './clients/sim-lister.ts';
 import { cut, SimNode } from './node/sim-node.ts';
@@ -93,7 +95,7 @@ class Simulation {
       timeline, shared, cluster, random, coverage, faults: () => this.#faults, history: new History(shared), invocations: [],
       fail: (error) => { this.#failure ??= { error }; },
       openTables: () => tables.take(),
-      hotSerial: 's1',
+      hotSerial: 's1', releases: Releases.of(seed), lives: new Map(),
       late: undefined,
       appendBytesMax: this.#faults.appendBytesMax,
       staleMs: stalenessOf(this.#faults, cluster),
@@ -109,6 +111,7 @@ class Simulation {
   async run(): Promise<void> {
     for (const node of this.#nodes) node.start('kept');
     for (const client of this.#clients) void client.run(this.#random.between(5, 18)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
+    release(this.#world, this.#nodes, () => this.#faults === noFaults);
     if (this.#faults.duels) this.#duel();
     for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
     for (const lister of this.#listers) void lister.run().catch(this.#world.fail);
@@ -228,6 +231,7 @@ class Simulation {
       node.link.stalledUntil = 0;
       node.resume();
       node.usurp(false);
+      if (this.#world.releases !== undefined) node.install(this.#world.releases.newest);
       node.start('kept');
     }
   }
@@ -244,6 +248,7 @@ class Simulation {
       return serving.models.position() === end ? [] : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];
     });
     if (this.#world.shared.onTheirWay > 0) waiting.push('appends are on their way');
+    waiting.push(...unenforced(this.#world, this.#nodes));
     if (waiting.length > 0) return waiting;
     if (!this.#watchers.every(({ settled }) => settled)) return ['a watcher is not live'];
     return [...this.#world.history.streams].filter(([, steps]) => {
@@ -260,6 +265,7 @@ class Simulation {
   async #check(): Promise<void> {
     checkHistory(this.#world);
     countTakeovers(this.#world);
+    checkUniqueness(this.#world);
     const end = this.#end();
     for (const { name, serving } of this.#nodes) if (serving !== undefined) checkRows(this.#world, name, serving.models);
     for (const watcher of this.#watchers) watcher.check(end);
@@ -271,11 +277,12 @@ class Simulation {
   /** Invariant 9: what each node came to over many lives is what the log alone gives. */
   async #checkRebuilt(): Promise<void> {
     const tables = this.#world.openTables();
+    const last = this.#world.releases?.newest ?? type;
     const identity = must(this.#nodes[0]?.serving, 'every node serves in the end').models.identity();
-    const models = new ObjectModels({ tables, identity: () => identity, types: () => type, clock: new FakeClock() });
+    const models = new ObjectModels({ tables, identity: () => identity, types: () => last, clock: new FakeClock() });
     const { folded } = this.#world.shared;
     for (let start = 0; start < folded.length; start += 64) models.apply(folded.slice(start, start + 64));
-    await models.buildIndexes(type);
+    await models.buildIndexes(last);
     for (const node of this.#nodes) {
       for (const stream of this.#world.history.streams.keys()) {
         const name = nameOfStream(stream);
@@ -290,10 +297,3 @@ class Simulation {
     }
   }
 }
-
-const selections: readonly Selection[] = [
-  { labels: [], fields: [] },
-  { labels: [{ key: 'app', operator: 'in', values: ['x'] }], fields: [] },
-  { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.size'), operator: '>=', key: 5 }] },
-  { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.serial'), operator: 'exists' }] },
-];

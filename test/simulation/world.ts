@@ -8,6 +8,7 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
+import type { Releases } from './releases.ts';
 import type { Surroundings } from './passage.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
 
@@ -38,6 +39,10 @@ export type World = Surroundings & {
   readonly staleMs: number;
   /** Of this stream, appends that hold values are late. */
   late: StreamName | undefined;
+  /** Versions of the type; undefined: nodes have one, and none declares it. */
+  readonly releases: Releases | undefined;
+  /** The nodes that heartbeats are of. */
+  readonly lives: Map<string, string>;
   /** The value that was asked for last: contended ones show more than free ones. */
   hotSerial: string;
 };
@@ -50,6 +55,14 @@ export const type: ResourceType = widgetType({ indexes: [
   { name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', unique: true },
   { name: 'spec.tags', multi: true, unique: true }, { name: 'status.phase' },
 ] });
+
+/** A later version, with the serial unique or not. */
+export function releasedType(count: number, isUnique: boolean): ResourceType {
+  return widgetType({ indexes: [
+    { name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', ...(isUnique ? { unique: true } : {}) },
+    { name: 'spec.tags', multi: true, unique: true }, { name: 'status.phase' },
+  ] }, { version: `1.${String(count)}.0`, source: 'folder', code: String(count) });
+}
 
 export const facts: Facts = { ...sampleFacts, type };
 

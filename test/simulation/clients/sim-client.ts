@@ -138,7 +138,7 @@ export class SimClient {
     timeline.tell(() => `${id} → ${node.name}: ${JSON.stringify(command)}`);
     const answered = await node.ask(async (serving) => {
       invocation.knewTime = serving.knowsTime();
-      const outcome = await serving.execute(type, command, contextOf(id, command.type));
+      const outcome = await serving.execute(serving.type(), command, contextOf(id, command.type));
       this.#readsItself(serving, outcome, id);
       return outcome;
     });

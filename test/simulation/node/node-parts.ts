@@ -19,6 +19,8 @@ import { Outboxes } from '../../../src/watch/outbox.ts';
 import { ClockAgreement } from '../../../src/write/clock-agreement.ts';
 import { noRules } from '../../../src/write/rules.ts';
 import { domain } from '../../support/sample.ts';
+import { Unsettled } from '../../../src/write/unsettled.ts';
+import { declaring, type Declaring } from './declaring.ts';
 import { SimLeadership } from './sim-leadership.ts';
 import { suffixes, type, type World } from '../world.ts';
 
@@ -29,6 +31,8 @@ export type Serving = {
   readonly collections: Collections;
   /** Whether what the log's clock says is known. */
   readonly knowsTime: () => boolean;
+  /** As its files have it. */
+  readonly type: () => ResourceType;
 };
 
 export type NodeParts = {
@@ -37,26 +41,31 @@ export type NodeParts = {
   readonly leadership: SimLeadership;
   /** Once the read models have caught up. */
   readonly open: () => void;
+  /** Undefined where nothing is declared. */
+  readonly declaring: Declaring | undefined;
 };
 
 type Given = {
   readonly log: FoundedLog;
   readonly tables: LmdbTables;
   readonly clock: Clock;
+  readonly name: string;
+  readonly typeNow: () => ResourceType;
   /** Of a reconciler: what it could not do. */
   readonly onError: (error: unknown) => void;
 };
 
-const types = (key: string): ResourceType | undefined => (key === type.key ? type : undefined);
 
 /** What a server is made of but for HTTP, put together as `startServer` does. */
 export function nodeParts(world: World, given: Given): NodeParts {
   const { uuid, random, fail, appendBytesMax } = world;
-  const { log, tables, clock } = given;
+  const { log, tables, clock, typeNow } = given;
+  const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
   const agreement = new ClockAgreement(clock, log);
   const models = new ObjectModels({ tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
+  const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
   const execute = createWriteDoor({
-    agreement, log, reader: models, declarations: models.declarations, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
+    agreement, unsettled, log, reader: models, declarations: models.declarations, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
     rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
   });
@@ -67,20 +76,23 @@ export function nodeParts(world: World, given: Given): NodeParts {
   const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
   const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
   const collections = new Collections({ reader: models, execute }, new ListCache(models));
+  const declares = world.releases === undefined ? undefined : declaring(world, { ...given, models, execute, leadership, unsettled });
   const open = (): void => {
+    declares?.open();
     reconcilers.open();
     elector.start();
   };
-  return { serving: { models, execute, hub, collections, knowsTime: () => log.time() !== undefined }, agreement, leadership, open };
+  return { serving: { models, execute, hub, collections, knowsTime: () => log.time() !== undefined, type: typeNow }, agreement, leadership, open, declaring: declares };
 }
 
 type Reconciling = Pick<Serving, 'models' | 'execute'> & { readonly leadership: SimLeadership };
 
-function nodeReconcilers({ uuid, coverage }: World, { log, clock, onError }: Given, { models, execute, leadership }: Reconciling): { readonly open: () => void } {
+function nodeReconcilers({ uuid, coverage }: World, { log, clock, typeNow, onError }: Given, { models, execute, leadership }: Reconciling): { readonly open: () => void } {
   const bound = new ReconcileBound(clock);
+  const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
   let serves = false;
   const collector = new Collector({
-    changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound, serving: () => (serves ? [type] : []),
+    changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound, serving: () => (serves ? [typeNow()] : []),
     onError: (error) => { if (!(error instanceof WriteRefusedError)) onError(error); },
   });
   const metadata = (): EventMetadata => {

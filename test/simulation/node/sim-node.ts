@@ -19,6 +19,7 @@ import type { SimLeadership } from './sim-leadership.ts';
 import { Life } from '../timeline.ts';
 import { wayToLog, type WayToLog } from '../log/way-to-log.ts';
 import { Wholeness } from '../wholeness.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { epoch, type, type World } from '../world.ts';
 
 /** How a node comes back: with the read models it had, with none, or with those of an older backup. */
@@ -36,6 +37,9 @@ export class SimNode {
   #life: Life;
   #way: WayToLog | undefined;
   #leadership: SimLeadership | undefined;
+  #parts: NodeParts | undefined;
+  /** As its files have it. */
+  #type = type;
   #serving: Serving | undefined;
   readonly #open = new Set<{ readonly watcher: Watcher; readonly sink: RecordingSink }>();
   /** The furthest it has ever answered from. */
@@ -106,6 +110,7 @@ export class SimNode {
     this.#serving.hub.closeAll();
     this.#served = this.#serving.models.position();
     this.#serving = undefined;
+    this.#parts = undefined;
     void this.#leadership?.stop();
     life.later(random.between(50, 3_000), 'a clean end', () => { this.crash('it was stopped'); });
   }
@@ -115,6 +120,7 @@ export class SimNode {
     if (this.#serving !== undefined) this.#served = this.#serving.models.position();
     this.#serving = undefined;
     this.#leadership = undefined;
+    this.#parts = undefined;
     this.#life.end();
     for (const { watcher, sink } of this.#open) {
       watcher.gone();
@@ -135,6 +141,26 @@ export class SimNode {
 
   jump(ms: number): void {
     this.#skewMs += ms;
+  }
+
+  /** Its files change: it serves nothing until the indexes are built anew and what it has is declared, if that is for it to say. */
+  install(released: ResourceType): void {
+    if (this.#type === released) return;
+    this.#world.timeline.tell(() => `${this.name} has ${String(released.declaration?.version)}`);
+    this.#type = released;
+    const parts = this.#parts;
+    if (parts === undefined) return;
+    if (this.#serving !== undefined) this.#served = parts.serving.models.position();
+    this.#serving = undefined;
+    void this.#reinstall(parts, released).catch(this.#world.fail);
+  }
+
+  async #reinstall(parts: NodeParts, released: ResourceType): Promise<void> {
+    const isOver = (): boolean => this.#parts !== parts || this.#type !== released;
+    await parts.serving.models.buildIndexes(released);
+    if (isOver()) return;
+    void parts.declaring?.declare();
+    this.#serving = parts.serving;
   }
 
   setClockRight(): void {
@@ -180,13 +206,15 @@ export class SimNode {
     const way = this.#way = wayToLog(this.#world, { link: this.link, life, crash: (why) => { if (this.#life === life) this.crash(why); } }, clock);
     const log = new FoundedLog(way.log);
     const onError = (error: unknown): void => { if (!this.#stoodStill || !isStuck(error)) fail(error); };
-    const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError });
+    const typeNow = (): ResourceType => this.#type;
+    const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError, typeNow, name: this.name });
     const { models } = parts.serving;
     this.#leadership = parts.leadership;
     new Wholeness(this.#world, this.name, models).watch(() => this.#serving?.models === models);
     await this.#follow(parts, { log, clock, way });
     this.#watchPosition(models);
-    await models.buildIndexes(type);
+    await models.buildIndexes(this.#type);
+    this.#parts = parts;
     parts.open();
     if (!life.alive) return;
     if (models.position() < this.#served) throw new Error(`${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`);
