@@ -1,0 +1,16 @@
+/** The log's environment as LMDB itself has it: what is visible is flushed. */
+import { open } from 'lmdb';
+import { join } from 'node:path';
+import t from 'tap';
+
+import { logStart } from '../../src/log/log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
+
+t.test('the log is opened without overlapping syncs, as LMDB says itself', async (t) => {
+  const dir = join(t.testdir(), 'log');
+  const log = await openLmdbLog({ dir, onFatal: (error) => { throw error; } });
+  // A process has one environment of a file, and LMDB answers by the flags of the one that is open.
+  t.throws(() => open({ path: dir, noSubdir: false, overlappingSync: true }), /opened without this flag/u);
+  t.equal(await log.head(), logStart, 'the log goes on');
+  await log.close();
+});
