@@ -111,7 +111,7 @@ t.test('a log that is not to be served from is refused, and nothing is written t
 t.test('a log that does not answer is asked again by whoever wants it, and one that refuses says so', async (t) => {
   const raw = new MemoryLog();
   const silent = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }) });
-  await t.rejects(founded(silent), /does not answer/u);
+  await t.rejects(founded(silent), /event log: it is unavailable/u);
   const refusing = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new LogRefusedError('access denied') }) });
   await t.rejects(founded(refusing), LogRefusedError);
   t.match((await founded(raw)).identity(), { epoch: 0 });
