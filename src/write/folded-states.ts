@@ -1,0 +1,53 @@
+import type { Decision } from '../command/decide.ts';
+import type { State } from '../command/evolve.ts';
+import { writeFoldWaitMs } from '../limits/writes.ts';
+import type { LogPosition } from '../log/log.ts';
+import type { ObjectReader } from '../read/objects.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { storedObject } from '../resource/object/shown-object.ts';
+import type { WriterLog } from './retrying-log.ts';
+import type { Attempt } from './attempts.ts';
+import { unavailable } from './refusals.ts';
+import type { Target } from './target.ts';
+
+/** The states of objects as this node has folded them, and answers that are right only once it has folded enough. */
+export class FoldedStates {
+  readonly #log: WriterLog;
+  readonly #reader: ObjectReader;
+
+  constructor(log: WriterLog, reader: ObjectReader) {
+    this.#log = log;
+    this.#reader = reader;
+  }
+
+  state(type: ResourceType, name: string): State {
+    const head = this.#reader.head(type.key, name);
+    if (head.kind !== 'live') return head;
+    const { bytes, revision, position } = head.stored;
+    return { kind: 'live', revision, position, object: storedObject(bytes) };
+  }
+
+  /**
+   * Returns without an append. This is right only if this node has folded the object's whole stream, which the log
+   * confirms (consistency protocol, 4).
+   */
+  async confirm(target: Target, decision: Decision): Promise<Attempt> {
+    const head = await this.#log.readLast(target.stream);
+    const folded = target.state.kind === 'absent' ? -1 : target.state.revision;
+    if (head !== undefined && head.revision > folded) return this.reach(head.position);
+    if (!decision.ok) return decision;
+    const { object, warnings } = decision;
+    const { name, version } = object.metadata;
+    if (decision.event !== undefined) return { ok: true, bytes: Buffer.from(JSON.stringify(object)), version, name, appended: false, warnings };
+    const stored = this.#reader.get(target.type.key, name);
+    if (stored === undefined || stored.revision !== version) return 'again';
+    return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
+  }
+
+  /** Waits until this node has folded the log up to a position: the write is then tried again. */
+  async reach(position: LogPosition): Promise<Attempt> {
+    if (this.#reader.position() >= position) return 'again';
+    const reached = await this.#reader.reached(position, { timeoutMs: writeFoldWaitMs });
+    return reached === 'reached' ? 'again' : unavailable();
+  }
+}

@@ -1,0 +1,187 @@
+import type { Command, WriteContext } from '../command/command.ts';
+import { decide, nameOf } from '../command/decide.ts';
+import type { Facts } from '../command/facts.ts';
+import { eventSchema } from '../command/event.ts';
+import { expectedOf, initialState } from '../command/evolve.ts';
+import type { Withheld } from '../command/strategy.ts';
+import type { Subject } from '../command/subject.ts';
+import { objectBytesMax } from '../limits/objects.ts';
+import { smallEventBytes, writeFoldWaitMs } from '../limits/writes.ts';
+import type { AppendOutcome, StreamName } from '../log/log.ts';
+import { nameProblem } from '../resource/type/names.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { Judged } from './rules.ts';
+import { settlingLog, type WriterLog } from './retrying-log.ts';
+import type { Admitted } from './admission/admission.ts';
+import type { Attempt } from './attempts.ts';
+import { decidedBy, isStillDecidedBy, type DecidedBy } from './declared.ts';
+import type { Given, WriteDoorDependencies, Writing } from './door-types.ts';
+import { FoldedStates } from './folded-states.ts';
+import { HeldGuard } from './guard.ts';
+import { refusalOf, shownOnce } from './outcomes.ts';
+import { answerOf, lackingIn, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
+import { diskShort, taken, tooLarge, tooManyHashes, unavailable } from './refusals.ts';
+import { isHeldBack } from './storage.ts';
+import { Stamps } from './stamps.ts';
+import { baseOf, storedIn, streamOf, type Target } from './target.ts';
+import type { Turns } from './object-queue.ts';
+import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './values.ts';
+
+/** Attempts at one command, each of which reads the state, decides, claims and appends. */
+export class WriteAttempts {
+  readonly #dependencies: WriteDoorDependencies;
+  /** The dependencies' log, whose unknown outcomes are settled. */
+  readonly #log: WriterLog;
+  readonly #folded: FoldedStates;
+  readonly #turns: Turns;
+  readonly #stamps: Stamps;
+
+  constructor(dependencies: WriteDoorDependencies, turns: Turns) {
+    this.#dependencies = dependencies;
+    this.#log = settlingLog(dependencies.log, dependencies.clock);
+    this.#folded = new FoldedStates(this.#log, dependencies.reader);
+    this.#turns = turns;
+    this.#stamps = new Stamps(dependencies);
+  }
+
+  async attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
+    const { context } = given;
+    const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
+    const refused = this.#stamps.refusal();
+    if (refused !== undefined) return refused;
+    const decided = decidedBy(this.#dependencies.declarations, type);
+    if (!decided.ok) return decided;
+    const { by } = decided;
+    const now = this.#stamps.next();
+    const facts: Facts = {
+      type, onceUnique: this.#dependencies.declarations?.onceUnique(type.key), now, uid: given.uid, suffix: given.suffix,
+      domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
+      strategy: this.#dependencies.rules.strategyOf(type.key), kept: given.kept,
+    };
+    // An invalid name is not looked up: neither the log nor the tables accept it as a key.
+    if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
+    const target: Target = { type, name, stream: streamOf(type, name), state: this.#folded.state(type, name) };
+    const decision = decide(target.state, command, facts);
+    if (!decision.ok || decision.event === undefined) return this.#folded.confirm(target, decision);
+    const [isTrusted, isBegun] = [given.admitted.writer.kind === 'trusted', given.kept !== undefined];
+    const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
+    if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
+    const declared = by === undefined ? {} : { declared: by.revision };
+    const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId, ...declared };
+    const writing = { given, metadata, by };
+    return isUnjudged[command.type] ? this.#carryOut(target, decision, writing) : this.#judgeAndCarryOut(target, decision, writing);
+  }
+
+  async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+    const { guard: held, context } = writing.given;
+    const judged = this.#judge(target, decision, context);
+    if (judged.guard !== undefined && !context.dryRun && held?.covers(judged.guard, baseOf(target)) !== true) {
+      if (judged.ok) judged.release?.();
+      return this.#takeGuard(judged.guard, target, writing);
+    }
+    if (!judged.ok) return this.#folded.confirm(target, judged);
+    try {
+      return await this.#carryOut(target, decision, writing);
+    } finally {
+      judged.release?.();
+    }
+  }
+
+  /** Decisions from before the guard was held are void: the command is decided again. */
+  async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
+    const { clock, reader, uuid } = this.#dependencies;
+    given.guard ??= new HeldGuard({
+      log: this.#log, clock, reader, uuid, turns: this.#turns, writer: given.admitted.writer, foldWaitMs: writeFoldWaitMs,
+    }, () => metadata);
+    return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
+  }
+
+  async #carryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+    const { given, metadata, by } = writing;
+    const { clock, uuid, appendBytesMax } = this.#dependencies;
+    const { admitted, context: { dryRun, subject } } = given;
+    if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, writing);
+    const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
+    const proposing = { uuid, metadata, indexed, appendBytesMax };
+    const proposal = propose(decision, proposing);
+    const { bytes, largest } = sizeOf(proposal);
+    const limited = admitted.takeEvents(proposal.events, { isTooLarge: largest > objectBytesMax });
+    if (limited !== undefined) return limited;
+    if (largest > objectBytesMax) return this.#folded.confirm(target, tooLarge(largest));
+    if (!dryRun) this.#dependencies.disk?.take(bytes);
+    const stored = await this.#refuseStored(target, decision, { subject, by });
+    if (stored !== undefined) return stored;
+    const { type } = target;
+    const mayLack = heldOnItsWayOut(type, storedIn(target), decision.object);
+    const wanted = { ...baseOf(target), type, event: decision.event, metadata, by, dryRun, mayLack };
+    const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
+    const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
+    const claimed = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
+    if (claimed.outcome !== 'claimed') return this.#refuseValues(target, claimed, subject);
+    if (dryRun) return this.#folded.confirm(target, proposal.decision);
+    const whole = lackingIn(proposal, claimed.lacking, proposing);
+    return shownOnce(await this.#append(target, whole, writing), given.kept);
+  }
+
+  #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
+    const { rules } = this.#dependencies;
+    if (refused.outcome === 'taken') return this.#folded.confirm(target, taken({ ...target, ...refused }, subject, rules));
+    return refused.outcome === 'limited' ? refused.refusal : unavailable();
+  }
+
+  /** Refuses a value that another object holds without a claim, if the log confirms that it still does. */
+  async #refuseStored(target: Target, { entry }: Made, { subject, by }: { readonly subject: Subject; readonly by: DecidedBy }): Promise<Attempt | undefined> {
+    const { type, name } = target;
+    const before = storedIn(target);
+    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before, after: entry, by });
+    if (holder === undefined) return undefined;
+    const stream = streamOf(type, holder.name);
+    const head = await this.#log.readLast(stream);
+    if (head !== undefined && head.revision > holder.revision) return this.#folded.reach(head.position);
+    return this.#folded.confirm(target, taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules));
+  }
+
+  /** Checks the change against the writer's rights of this very turn. */
+  #judge(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
+    return this.#dependencies.rules.judge({
+      type: target.type, subject, isNewPassword: withheld?.kind === 'password',
+      before: storedIn(target), after: event.type === 'ObjectDeletionRequested' ? undefined : object,
+    });
+  }
+
+  /** Stores the secret first, so that no event names a missing one; then the command is decided again. */
+  async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
+    const limited = given.admitted.charge(smallEventBytes);
+    if (limited !== undefined) return limited;
+    const signal = given.context.gone?.();
+    const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata, signal });
+    if (!kept.ok) return kept.busySeconds === undefined ? unavailable() : tooManyHashes(kept.busySeconds);
+    given.kept = kept.kept;
+    return 'again';
+  }
+
+  async #append(target: Target, { events, decision }: Proposal, { given, by }: Writing): Promise<Attempt> {
+    const { declarations, unsettled } = this.#dependencies;
+    const { type: { key }, name, stream } = target;
+    if (!isStillDecidedBy(declarations, target.type, by)) return 'again';
+    if (unsettled?.hasRoom() === false) return unavailable();
+    given.guard?.spend();
+    const expected = expectedOf(target.state);
+    const append = async (): Promise<AppendOutcome> => this.#log.append(stream, events, expected);
+    const outcome = await (unsettled === undefined ? append() : unsettled.send({ type: key, name, stream, expected, by }, append));
+    if (!outcome.ok) {
+      if (outcome.reason !== 'conflict') return unavailable();
+      const head = await this.#log.readLast(target.stream);
+      const waited = head === undefined ? 'again' : await this.#folded.reach(head.position);
+      return waited === 'again' ? 'lost' : waited;
+    }
+    const waited = await this.#folded.reach(outcome.position);
+    if (waited !== 'again') return waited;
+    const { metadata } = decision.object;
+    const bytes = answerOf(events, { ...outcome, stream: target.stream });
+    return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
+  }
+}
+
+/** The platform's own steps, which change nothing that anybody is granted. */
+const isUnjudged: Readonly<Record<Command['type'], boolean>> = { create: false, replace: false, patch: false, delete: false, collect: true, fence: true };
