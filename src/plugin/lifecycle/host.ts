@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { within } from '../../base/clock.ts';
 import { Slices } from '../../base/slices.ts';
@@ -8,19 +7,21 @@ import type { IdlePlugin } from '../../auth/authorization/authorize.ts';
 import type { ChangeBatch } from '../../read/objects.ts';
 import { AppliedObjects } from '../objects/applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
+import { DesiredStates, seenOf } from './desired-state.ts';
 import { takeFound } from '../registry/discovered.ts';
 import type { PluginHostDependencies } from './host-dependencies.ts';
-import { HostedPlugin } from './hosted-plugin.ts';
+import type { HostedPlugin } from './hosted-plugin.ts';
+import { HostedPlugins } from './hosted-plugins.ts';
 import { idlePlugin } from './idle-plugin.ts';
 import { packageWaitMs } from './life-limits.ts';
-import { describe } from '../load/load-module.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
 import { loadTogether } from '../load/load-together.ts';
 import { PluginFolders } from '../folders/plugin-folders.ts';
 import { PluginObjects } from '../objects/plugin-objects.ts';
 import { ProcessListeners } from './process-listeners.ts';
-import { PluginStep, seenOf } from './plugin-step.ts';
-import { activitiesOf, isConcerned, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
+import { PluginQueue } from './plugin-queue.ts';
+import { PluginStep } from './plugin-step.ts';
+import { activitiesOf, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
@@ -33,16 +34,16 @@ export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
   readonly #objects: PluginObjects;
   readonly #step: PluginStep;
-  /** In the order of discovery; names are unique. */
-  readonly #plugins = new Map<string, HostedPlugin>();
+  readonly #desired: DesiredStates;
+  readonly #queue: PluginQueue;
+  readonly #hosted: HostedPlugins;
+  readonly #plugins: ReadonlyMap<string, HostedPlugin>;
   readonly #folders: PluginFolders;
   readonly #listeners: ProcessListeners;
   readonly #routeOwners: RouteOwners = new Map();
   readonly #subscriptions: (() => void)[] = [];
   readonly #stopping = new AbortController();
   #opening: Promise<void> = Promise.resolve();
-  /** Before `start`, changes are only recorded; after `stop`, they are ignored. */
-  #isRunning = false;
 
   /** The type Plugin must be registered. */
   constructor(dependencies: PluginHostDependencies) {
@@ -52,12 +53,17 @@ export class PluginHost {
     this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
     this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type Plugin is registered').type, dependencies, log);
+    this.#hosted = new HostedPlugins({ folders: this.#folders, registry, isOpen: () => this.#queue.isOpen });
+    const [objects, plugins] = [this.#objects, this.#hosted.all];
+    this.#plugins = plugins;
+    this.#desired = new DesiredStates({ objects, keptOff: dependencies.keptOff, plugins });
     this.#step = new PluginStep({
-      ...dependencies, objects: this.#objects, applied: new AppliedObjects({ ...dependencies, objects: this.#objects }), plugins: this.#plugins, routeOwners: this.#routeOwners,
+      ...dependencies, objects, desired: this.#desired, applied: new AppliedObjects({ ...dependencies, objects }), plugins, routeOwners: this.#routeOwners,
       tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
-      enqueue: (plugin) => { this.#enqueue(plugin); },
+      enqueue: (plugin) => { this.#queue.enqueue(plugin); },
       forget: (plugin) => { this.#forget(plugin); },
     });
+    this.#queue = new PluginQueue({ plugins, step: this.#step, registry, log, place: (plugin) => { this.#hosted.place(plugin); } });
   }
 
   /** Every plugin and its phase, for readiness and metrics. */
@@ -108,7 +114,7 @@ export class PluginHost {
     registry.knows(unfound);
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
     if (signal.aborted) return;
-    const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#step.isEnabled(plugin));
+    const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#desired.isEnabled(plugin));
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
@@ -126,11 +132,11 @@ export class PluginHost {
       this.#unsubscribe();
       return;
     }
-    this.#isRunning = true;
+    this.#queue.open();
     this.#subscriptions.push(leadership.subscribe((leads) => { if (leads) this.#lead(); }),
       ...[reconcilers, unique].flatMap((each) => each?.subscribe((name) => { this.#trouble(name); }) ?? []));
     this.#folders.follow();
-    for (const plugin of this.#plugins.values()) this.#enqueue(plugin);
+    for (const plugin of this.#plugins.values()) this.#queue.enqueue(plugin);
     await this.settled();
     for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
@@ -142,7 +148,7 @@ export class PluginHost {
 
   /** Stops following changes; resolves when steps in progress are done and plugins have ended their own work. */
   async stop(): Promise<void> {
-    this.#isRunning = false;
+    this.#queue.close();
     this.#dependencies.loadMarks.close();
     this.#stopping.abort();
     await this.#opening.catch(() => undefined);
@@ -159,8 +165,8 @@ export class PluginHost {
   }
 
   /** Resolves when every plugin is reconciled: every change of a Plugin object known by now has taken effect. */
-  async settled(): Promise<void> {
-    for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
+  settled(): Promise<void> {
+    return this.#queue.settled();
   }
 
   /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if there is no such plugin. */
@@ -170,36 +176,12 @@ export class PluginHost {
     return plugin === undefined ? undefined : standingOf(plugin);
   }
 
-  #running(): readonly Promise<void>[] {
-    return [...this.#plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
-  }
-
   #unsubscribe(): void {
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
   }
 
   async #discover(): Promise<void> {
-    await inSlices(takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => { this.#known(name); }), new Slices(this.#dependencies.clock));
-  }
-
-  #known(name: string): HostedPlugin {
-    const known = this.#plugins.get(name);
-    if (known !== undefined) return known;
-    const plugin = new HostedPlugin(name);
-    this.#folders.takeIn(name);
-    this.#place(plugin);
-    this.#plugins.set(name, plugin);
-    // For a plugin found later, missing paths need not wait.
-    if (!this.#isRunning) this.#dependencies.registry.expects(name);
-    return plugin;
-  }
-
-  /** Updates the folder of the plugin's files. */
-  #place(plugin: HostedPlugin): void {
-    const placed = this.#folders.get(plugin.name);
-    plugin.folder = placed?.folder;
-    plugin.folderDigest = placed?.digest;
-    plugin.refused = placed?.refused;
+    await inSlices(takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => { this.#hosted.known(name); }), new Slices(this.#dependencies.clock));
   }
 
   /** Waits for a limited time for the log to return the package. */
@@ -208,9 +190,9 @@ export class PluginHost {
   }
 
   #filesChanged(name: string): void {
-    if (!this.#isRunning) return;
-    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#known(name);
-    if (plugin !== undefined) this.#enqueue(plugin);
+    if (!this.#queue.isOpen) return;
+    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#hosted.known(name);
+    if (plugin !== undefined) this.#queue.enqueue(plugin);
   }
 
   #notice(batch: ChangeBatch): void {
@@ -218,15 +200,15 @@ export class PluginHost {
       if (type !== this.#objects.key) continue;
       const seen = seenOf(this.#objects.wish(name));
       if (seen === 'none' && !this.#plugins.has(name)) continue;
-      const plugin = this.#known(name);
-      if (plugin.seen !== seen) this.#enqueue(plugin);
+      const plugin = this.#hosted.known(name);
+      if (plugin.seen !== seen) this.#queue.enqueue(plugin);
     }
   }
 
   /** Its reconcilers' health is part of how it stands, and so are unique indexes that are not enforced. */
   #trouble(name: string): void {
     const plugin = this.#plugins.get(name);
-    if (plugin?.state === 'started') this.#enqueue(plugin);
+    if (plugin?.state === 'started') this.#queue.enqueue(plugin);
   }
 
   /** As a new leader, checks everything that the last leader wrote. */
@@ -234,55 +216,7 @@ export class PluginHost {
     for (const plugin of this.#plugins.values()) {
       plugin.ensuredDigest = undefined;
       plugin.isApplied = false;
-      this.#enqueue(plugin);
-    }
-  }
-
-  #enqueue(plugin: HostedPlugin): void {
-    if (!this.#isRunning) return;
-    plugin.isDirty = true;
-    plugin.wake?.();
-    plugin.running ??= this.#run(plugin);
-  }
-
-  async #run(plugin: HostedPlugin): Promise<void> {
-    // In a later turn: several changes of a plugin are handled as one, and other work runs in between.
-    await nextTurn();
-    let hasThrown = false;
-    // A forgotten plugin is done: a later plugin of the same name is another one.
-    while (plugin.isDirty && this.#isRunning && this.#plugins.get(plugin.name) === plugin) {
-      plugin.isDirty = false;
-      try {
-        this.#place(plugin);
-        await this.#step.settle(plugin);
-      } catch (error) {
-        this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
-        // Retries once at once, to report the failure; after another error it waits.
-        if (hasThrown) this.#step.settleLater(plugin);
-        else {
-          hasThrown = true;
-          this.#step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
-          plugin.isDirty = true;
-        }
-      }
-    }
-    plugin.running = undefined;
-    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.knows(plugin.name);
-    this.#tellOthers(plugin);
-  }
-
-  /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
-  #tellOthers(plugin: HostedPlugin): void {
-    const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
-    const isNews = told !== plugin.told;
-    const isFreed = (plugin.told?.startsWith('started') === true) !== (plugin.state === 'started');
-    plugin.told = told;
-    for (const other of this.#plugins.values()) {
-      if (other === plugin) continue;
-      if (isFreed && other.own?.failure.passing === true) {
-        other.own = undefined;
-        this.#enqueue(other);
-      } else if (isConcerned(other, plugin, isNews)) this.#enqueue(other);
+      this.#queue.enqueue(plugin);
     }
   }
 
@@ -290,10 +224,9 @@ export class PluginHost {
     const { name, wasThere, retry } = plugin;
     retry?.cancel();
     if (this.#plugins.get(name) !== plugin) return;
-    this.#plugins.delete(name);
-    if (wasThere) this.#folders.leaveOut(name);
+    this.#hosted.remove(name, wasThere);
     // Its object or its folder may have been created again in the meantime.
-    if (this.#objects.wish(name) !== undefined) this.#enqueue(this.#known(name));
+    if (this.#objects.wish(name) !== undefined) this.#queue.enqueue(this.#hosted.known(name));
     else this.#filesChanged(name);
   }
 }

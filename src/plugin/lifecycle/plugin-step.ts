@@ -3,13 +3,13 @@ import type { AppliedObjects } from '../objects/applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
 import { eraseRetryMs } from './life-limits.ts';
-import { eventFor, life, type Desire, type LifeState, type Transition } from './life.ts';
+import { eventFor, life, type LifeState, type Transition } from './life.ts';
 import type { LoadDependencies } from '../load/load-plugin.ts';
-import { dependencyVerdict } from './plugin-dependencies.ts';
+import type { DesiredState, DesiredStates } from './desired-state.ts';
 import { PluginLoads } from '../load/plugin-loads.ts';
 import type { PackageRef } from '../packages/package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from '../folders/plugin-source.ts';
-import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
+import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
 import { noticesOf } from './plugin-notices.ts';
 import { PluginTeller } from './plugin-teller.ts';
@@ -23,20 +23,16 @@ export type Leadership = {
 
 export type PluginStepDependencies = LoadDependencies & IncarnationDependencies & PluginSourceDependencies & {
   readonly objects: PluginObjects;
+  readonly desired: DesiredStates;
   readonly applied: AppliedObjects;
   /** Absent: nothing is known of unique indexes that are not enforced. */
   readonly unique?: UniqueSteps;
   readonly leadership: Pick<Leadership, 'isLeader'>;
-  /** Plugins that the operator disabled on this node. */
-  readonly keptOff: ReadonlySet<string>;
   /** All plugins of this node. */
   readonly plugins: ReadonlyMap<string, HostedPlugin>;
   readonly enqueue: (plugin: HostedPlugin) => void;
   readonly forget: (plugin: HostedPlugin) => void;
 };
-
-/** The desired state of a plugin, and the failure that prevents it from running. */
-type Wanted = { readonly kind: Desire['kind'] | 'wait'; readonly failure?: Failure | undefined };
 
 /**
  * The most steps of one reconciliation: release, load, build, apply, serve, with a margin for changes of the desired
@@ -49,18 +45,20 @@ export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
   readonly #teller: PluginTeller;
   readonly loads: PluginLoads;
+  readonly #desired: DesiredStates;
 
   constructor(dependencies: PluginStepDependencies) {
     this.#dependencies = dependencies;
     this.#teller = new PluginTeller(dependencies);
     this.loads = new PluginLoads(dependencies);
+    this.#desired = dependencies.desired;
   }
 
   /** Takes steps until none is needed, and reports the state. */
   async settle(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.isOver; step += 1) {
       await this.#refresh(plugin);
-      if (!await this.#take(plugin, this.#wanted(plugin))) break;
+      if (!await this.#take(plugin, this.#desired.of(plugin))) break;
     }
     if (!plugin.isWaiting) this.#dependencies.registry.rests(plugin.name);
     await this.#teller.tell(plugin);
@@ -70,20 +68,13 @@ export class PluginStep {
   async load(plugin: HostedPlugin): Promise<void> {
     if (plugin.files === undefined || plugin.manifest === undefined) return;
     plugin.state = 'not-started';
-    const fingerprint = this.#fingerprint(plugin);
+    const fingerprint = this.#desired.fingerprint(plugin);
     this.fail(plugin, await this.loads.take(plugin), fingerprint);
   }
 
   /** The failure stays until the files or the object change. */
-  fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#fingerprint(plugin)): void {
+  fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#desired.fingerprint(plugin)): void {
     if (failure !== undefined) plugin.own = { failure, fingerprint };
-  }
-
-  /** Whether the object enables it; without an object, the manifest. */
-  isEnabled(plugin: HostedPlugin): boolean {
-    if (this.#dependencies.keptOff.has(plugin.name)) return false;
-    const wish = this.#dependencies.objects.wish(plugin.name);
-    return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
   }
 
   async refresh(plugin: HostedPlugin): Promise<void> {
@@ -102,40 +93,22 @@ export class PluginStep {
 
   /** Updates the plugin's files; the leader also updates its object. */
   async #refresh(plugin: HostedPlugin): Promise<void> {
-    const wish = this.#seen(plugin);
+    const wish = this.#desired.note(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // A deleted object is not created again, nor is one whose name another folder has.
-    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined && !this.#isAnother(plugin, wish);
+    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
     plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
   }
 
-  #seen(plugin: HostedPlugin): PluginWish | undefined {
-    const wish = this.#dependencies.objects.wish(plugin.name);
-    plugin.uid ??= wish?.uid;
-    plugin.seen = seenOf(wish);
-    plugin.generation = wish?.generation;
-    return wish;
-  }
-
-  /** Its object was deleted; or it has neither object nor folder. */
-  #isGone(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
-    return wish === undefined ? plugin.wasThere || plugin.folder === undefined : this.#isAnother(plugin, wish);
-  }
-
-  /** Its object was deleted, and a new one of the same name exists. */
-  #isAnother({ uid }: HostedPlugin, wish: PluginWish): boolean {
-    return uid !== undefined && wish.uid !== uid;
-  }
-
   async #ensure(plugin: HostedPlugin, ref: PackageRef | undefined): Promise<void> {
     const { objects, log } = this.#dependencies;
-    const before = this.#fingerprint(plugin);
+    const before = this.#desired.fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined, ref);
-    this.#seen(plugin);
+    this.#desired.note(plugin);
     // The host's own write changes the fingerprint, but resolves no failure.
-    if (plugin.own?.fingerprint === before) plugin.own = { ...plugin.own, fingerprint: this.#fingerprint(plugin) };
+    if (plugin.own?.fingerprint === before) plugin.own = { ...plugin.own, fingerprint: this.#desired.fingerprint(plugin) };
     if (applied.ok) {
       plugin.kept = new Map([['Plugin', applied.kept]]);
       return;
@@ -144,23 +117,8 @@ export class PluginStep {
     this.fail(plugin, { reason: 'PluginObjectRefused', message: `could not write its Plugin object: ${applied.detail}` });
   }
 
-  #wanted(plugin: HostedPlugin): Wanted {
-    const { objects, keptOff } = this.#dependencies;
-    const wish = objects.wish(plugin.name);
-    if (this.#isGone(plugin, wish)) return { kind: 'gone' };
-    if (wish?.isDeleted === true) return { kind: 'uninstall' };
-    if (!this.isEnabled(plugin)) return { kind: 'off', failure: keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' } : undefined };
-    const { refused, own } = plugin;
-    if (refused !== undefined) return { kind: 'fail', failure: refused };
-    if (own !== undefined && own.fingerprint === this.#fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
-    plugin.own = undefined;
-    const { plugins } = this.#dependencies;
-    const verdict = dependencyVerdict(plugin, (name) => plugins.get(name), [...plugins.values()].filter((other) => this.isEnabled(other)));
-    return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
-  }
-
   /** Makes one transition; false if none is needed now. */
-  async #take(plugin: HostedPlugin, wanted: Wanted): Promise<boolean> {
+  async #take(plugin: HostedPlugin, wanted: DesiredState): Promise<boolean> {
     if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
     plugin.failure = wanted.failure;
     plugin.isWaiting = wanted.kind === 'wait';
@@ -286,13 +244,4 @@ export class PluginStep {
     this.settleLater(plugin);
     return false;
   }
-
-  #fingerprint(plugin: HostedPlugin): string {
-    return `${plugin.files?.digest ?? 'none'} ${JSON.stringify(this.#dependencies.objects.wish(plugin.name)?.generation ?? null)}`;
-  }
-}
-
-/** Changes whenever the desired state may have changed. */
-export function seenOf(wish: PluginWish | undefined): string {
-  return wish === undefined ? 'none' : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
 }

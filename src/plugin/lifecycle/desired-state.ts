@@ -1,0 +1,78 @@
+import type { HostedPlugin } from './hosted-plugin.ts';
+import type { Desire } from './life.ts';
+import { dependencyVerdict } from './plugin-dependencies.ts';
+import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
+import type { Failure } from './plugin-status.ts';
+
+/** The desired state of a plugin, and the failure that prevents it from running. */
+export type DesiredState = { readonly kind: Desire['kind'] | 'wait'; readonly failure?: Failure | undefined };
+
+export type DesiredStatesDependencies = {
+  readonly objects: PluginObjects;
+  /** Plugins that the operator disabled on this node. */
+  readonly keptOff: ReadonlySet<string>;
+  /** All plugins of this node. */
+  readonly plugins: ReadonlyMap<string, HostedPlugin>;
+};
+
+/** The desired state of each plugin: by its object, its files and the plugins it needs. */
+export class DesiredStates {
+  readonly #objects: PluginObjects;
+  readonly #keptOff: ReadonlySet<string>;
+  readonly #plugins: ReadonlyMap<string, HostedPlugin>;
+
+  constructor({ objects, keptOff, plugins }: DesiredStatesDependencies) {
+    this.#objects = objects;
+    this.#keptOff = keptOff;
+    this.#plugins = plugins;
+  }
+
+  /** Whether the object enables it; without an object, the manifest. */
+  isEnabled(plugin: HostedPlugin): boolean {
+    if (this.#keptOff.has(plugin.name)) return false;
+    const wish = this.#objects.wish(plugin.name);
+    return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
+  }
+
+  of(plugin: HostedPlugin): DesiredState {
+    const wish = this.#objects.wish(plugin.name);
+    if (this.#isGone(plugin, wish)) return { kind: 'gone' };
+    if (wish?.isDeleted === true) return { kind: 'uninstall' };
+    if (!this.isEnabled(plugin)) return { kind: 'off', failure: this.#keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' } : undefined };
+    const { refused, own } = plugin;
+    if (refused !== undefined) return { kind: 'fail', failure: refused };
+    if (own !== undefined && own.fingerprint === this.fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
+    plugin.own = undefined;
+    const verdict = dependencyVerdict(plugin, (name) => this.#plugins.get(name), [...this.#plugins.values()].filter((other) => this.isEnabled(other)));
+    return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
+  }
+
+  /** Notes what the plugin's object says now. */
+  note(plugin: HostedPlugin): PluginWish | undefined {
+    const wish = this.#objects.wish(plugin.name);
+    plugin.uid ??= wish?.uid;
+    plugin.seen = seenOf(wish);
+    plugin.generation = wish?.generation;
+    return wish;
+  }
+
+  /** Its object was deleted, and a new one of the same name exists. */
+  isAnother({ uid }: HostedPlugin, wish: PluginWish): boolean {
+    return uid !== undefined && wish.uid !== uid;
+  }
+
+  /** Its object was deleted; or it has neither object nor folder. */
+  #isGone(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
+    return wish === undefined ? plugin.wasThere || plugin.folder === undefined : this.isAnother(plugin, wish);
+  }
+
+  /** Differs whenever the plugin's files or its object do. */
+  fingerprint(plugin: HostedPlugin): string {
+    return `${plugin.files?.digest ?? 'none'} ${JSON.stringify(this.#objects.wish(plugin.name)?.generation ?? null)}`;
+  }
+}
+
+/** Changes whenever the desired state may have changed. */
+export function seenOf(wish: PluginWish | undefined): string {
+  return wish === undefined ? 'none' : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
+}

@@ -1,0 +1,57 @@
+import { HostedPlugin } from './hosted-plugin.ts';
+import type { PluginFolders } from '../folders/plugin-folders.ts';
+import type { TypeRegistry } from '../registry/type-registry.ts';
+
+export type HostedPluginsDependencies = {
+  readonly folders: PluginFolders;
+  readonly registry: TypeRegistry;
+  /** Whether plugins are reconciled already. */
+  readonly isOpen: () => boolean;
+};
+
+/** All plugins of this node, and the folders of their files. */
+export class HostedPlugins {
+  /** In the order of discovery; names are unique. */
+  readonly #all = new Map<string, HostedPlugin>();
+  readonly #folders: PluginFolders;
+  readonly #registry: TypeRegistry;
+  readonly #isOpen: () => boolean;
+
+  constructor({ folders, registry, isOpen }: HostedPluginsDependencies) {
+    this.#folders = folders;
+    this.#registry = registry;
+    this.#isOpen = isOpen;
+  }
+
+  /** By name. */
+  get all(): ReadonlyMap<string, HostedPlugin> {
+    return this.#all;
+  }
+
+  /** The plugin of this name; a new one is placed in its folder. */
+  known(name: string): HostedPlugin {
+    const known = this.#all.get(name);
+    if (known !== undefined) return known;
+    const plugin = new HostedPlugin(name);
+    this.#folders.takeIn(name);
+    this.place(plugin);
+    this.#all.set(name, plugin);
+    // For a plugin found later, missing paths need not wait.
+    if (!this.#isOpen()) this.#registry.expects(name);
+    return plugin;
+  }
+
+  /** Updates the folder of the plugin's files. */
+  place(plugin: HostedPlugin): void {
+    const placed = this.#folders.get(plugin.name);
+    plugin.folder = placed?.folder;
+    plugin.folderDigest = placed?.digest;
+    plugin.refused = placed?.refused;
+  }
+
+  /** Removes a plugin; `wasThere`: it had an object, so that its folder is not taken in again. */
+  remove(name: string, wasThere: boolean): void {
+    this.#all.delete(name);
+    if (wasThere) this.#folders.leaveOut(name);
+  }
+}

@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { HostedPlugin } from './hosted-plugin.ts';
+import { describe } from '../load/load-module.ts';
+import { isConcerned } from './plugin-standing.ts';
+import type { PluginStep } from './plugin-step.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+import type { TypeRegistry } from '../registry/type-registry.ts';
+
+export type PluginQueueDependencies = {
+  /** All plugins of this node. */
+  readonly plugins: ReadonlyMap<string, HostedPlugin>;
+  readonly step: PluginStep;
+  readonly registry: TypeRegistry;
+  readonly log: PluginLogger;
+  /** Notes where the plugin's files are now. */
+  readonly place: (plugin: HostedPlugin) => void;
+};
+
+/** Reconciles plugins that are enqueued, each by itself, until it is at rest. */
+export class PluginQueue {
+  readonly #dependencies: PluginQueueDependencies;
+  /** Nothing is enqueued before the host starts, or after it stops. */
+  #isOpen = false;
+
+  constructor(dependencies: PluginQueueDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+  }
+
+  /** Steps in progress end by themselves; none begins. */
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /** Resolves when every plugin is reconciled: every change of a Plugin object known by now has taken effect. */
+  async settled(): Promise<void> {
+    for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
+  }
+
+  #running(): readonly Promise<void>[] {
+    return [...this.#dependencies.plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
+  }
+
+  enqueue(plugin: HostedPlugin): void {
+    if (!this.#isOpen) return;
+    plugin.isDirty = true;
+    plugin.wake?.();
+    plugin.running ??= this.#run(plugin);
+  }
+
+  async #run(plugin: HostedPlugin): Promise<void> {
+    // In a later turn: several changes of a plugin are handled as one, and other work runs in between.
+    await nextTurn();
+    let hasThrown = false;
+    // A forgotten plugin is done: a later plugin of the same name is another one.
+    while (plugin.isDirty && this.#isOpen && this.#dependencies.plugins.get(plugin.name) === plugin) {
+      plugin.isDirty = false;
+      try {
+        this.#dependencies.place(plugin);
+        await this.#dependencies.step.settle(plugin);
+      } catch (error) {
+        this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
+        // Retries once at once, to report the failure; after another error it waits.
+        if (hasThrown) this.#dependencies.step.settleLater(plugin);
+        else {
+          hasThrown = true;
+          this.#dependencies.step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
+          plugin.isDirty = true;
+        }
+      }
+    }
+    plugin.running = undefined;
+    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.knows(plugin.name);
+    this.#tellOthers(plugin);
+  }
+
+  /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
+  #tellOthers(plugin: HostedPlugin): void {
+    const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
+    const isNews = told !== plugin.told;
+    const isFreed = (plugin.told?.startsWith('started') === true) !== (plugin.state === 'started');
+    plugin.told = told;
+    for (const other of this.#dependencies.plugins.values()) {
+      if (other === plugin) continue;
+      if (isFreed && other.own?.failure.passing === true) {
+        other.own = undefined;
+        this.enqueue(other);
+      } else if (isConcerned(other, plugin, isNews)) this.enqueue(other);
+    }
+  }
+}
