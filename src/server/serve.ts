@@ -12,7 +12,7 @@ import { EventLoopWatch } from './event-loop/event-loop-watch.ts';
 import { shutdownMs } from '../limits/requests.ts';
 import { isStrayAppendReply } from '../log/eventstore/eventstore-stray.ts';
 import { isStrayCommitFailure } from '../log/lmdb/lmdb-store.ts';
-import { Suspects } from '../plugin/lifecycle/error-attribution.ts';
+import { Suspects } from '../plugin/errors/error-attribution.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 

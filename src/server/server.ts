@@ -15,7 +15,7 @@ import { listen } from './listen.ts';
 import type { OpenedLog, OpenLog } from './open-log.ts';
 import { platformVersion } from './platform-version.ts';
 import { loggerOf } from './plugin-logger.ts';
-import type { Suspects } from '../plugin/lifecycle/error-attribution.ts';
+import type { Suspects } from '../plugin/errors/error-attribution.ts';
 import type { Access } from './compose/compose-access.ts';
 import { composeMetrics } from './compose/compose-metrics.ts';
 import { applyRoles } from './compose/compose-roles.ts';

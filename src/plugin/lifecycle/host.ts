@@ -18,7 +18,7 @@ import type { LoadedPlugin } from '../load/load-plugin.ts';
 import { loadTogether } from '../load/load-together.ts';
 import { PluginFolders } from '../folders/plugin-folders.ts';
 import { PluginObjects } from '../objects/plugin-objects.ts';
-import { ProcessListeners } from './process-listeners.ts';
+import { ProcessListeners } from '../errors/process-listeners.ts';
 import { PluginQueue } from './plugin-queue.ts';
 import { PluginStep } from './plugin-step.ts';
 import { activitiesOf, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Suspects } from './error-attribution.ts';
+import type { Suspects } from '../errors/error-attribution.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { progressToldMs, slowStepMs } from './life-limits.ts';
 import { holding } from './life.ts';

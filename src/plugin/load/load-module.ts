@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { pluginStartMs } from '../../limits/plugins.ts';
 import { doorHooksUrl, resolveBehind, versionMember, type DoorHooksData } from '../api/door-hooks.ts';
 import type { PluginContext } from '../api/plugin.ts';
-import { thrownPlace, withoutFolder } from '../lifecycle/thrown-place.ts';
+import { thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 
 export type LoadedModule =
   /** The module's default export, or its result if it is a function; not validated yet. */

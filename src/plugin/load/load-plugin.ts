@@ -3,7 +3,7 @@ import type { JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { DeclaredBy, DeclarationSource } from '../../resource/type/declaration.ts';
 import type { Declarer } from '../../resource/type/type-declaration.ts';
-import type { Suspects } from '../lifecycle/error-attribution.ts';
+import type { Suspects } from '../errors/error-attribution.ts';
 import type { Definition } from './definition.ts';
 import { judgeExport, type JudgedExport } from './judge-export.ts';
 import type { LoadMarks } from './load-marks.ts';

@@ -8,7 +8,7 @@ import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
 import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import { problems } from '../../http/problem.ts';
 import { platformVersion } from '../platform-version.ts';
-import type { Suspects } from '../../plugin/lifecycle/error-attribution.ts';
+import type { Suspects } from '../../plugin/errors/error-attribution.ts';
 import { authorizePlugin, authorizeUntil, createClient, type ClientBinding } from '../../plugin/client.ts';
 import type { Client } from '../../plugin/api/plugin.ts';
 import { PluginHost } from '../../plugin/lifecycle/host.ts';

@@ -29,21 +29,9 @@ export function drainOf(core: Core): () => Promise<LogPosition> {
 }
 
 export function composeUniqueness(core: Core): UniqueIndexes {
-  const { registry, models, eventLog, edge: { clock, log }, leadership, execute, node, isAlone } = core;
-  const lines = new FailureLines(clock, (message, fields) => { log.error(message, fields); });
+  const { registry, models, edge: { clock, log } } = core;
   const teller = new StepTeller(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
-  const uniqueness = new Uniqueness({
-    log: eventLog, reader: models, rows: models.older, changes: models, declarations: models.declarations, leadership, execute, node, isAlone, clock,
-    claimantOf: async (claimed) => claimantOf(eventLog, claimed),
-    uuid: randomUUID, metadata: metadataOf('uniqueness', core), drain: drainOf(core),
-    served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
-    onStep: (type) => { teller.note(type); },
-    onEnforced: ({ key, plugin }, indexes) => { log.info('unique indexes are enforced: everything that is stored has claimed its values', { type: key, plugin, indexes }); },
-    onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
-      if (count > 0) log.warn('objects have a value of a unique index that another one has: their writes are refused until they have another', { type: key, plugin, count, first: duplicates[0] });
-    },
-    onError: (error, key) => { lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({ type: key, error: String(error) })); },
-  });
+  const uniqueness = createUniqueness(core, teller);
   const subscriptions = [registry.subscribe(() => { uniqueness.look(); })];
   return {
     of: (plugin) => teller.of(plugin),
@@ -60,6 +48,23 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       await uniqueness.stop();
     },
   };
+}
+
+function createUniqueness(core: Core, teller: StepTeller): Uniqueness {
+  const { registry, models, eventLog, edge: { clock, log }, leadership, execute, node, isAlone } = core;
+  const lines = new FailureLines(clock, (message, fields) => { log.error(message, fields); });
+  return new Uniqueness({
+    log: eventLog, reader: models, rows: models.older, changes: models, declarations: models.declarations, leadership, execute, node, isAlone, clock,
+    claimantOf: async (claimed) => claimantOf(eventLog, claimed),
+    uuid: randomUUID, metadata: metadataOf('uniqueness', core), drain: drainOf(core),
+    served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
+    onStep: (type) => { teller.note(type); },
+    onEnforced: ({ key, plugin }, indexes) => { log.info('unique indexes are enforced: everything that is stored has claimed its values', { type: key, plugin, indexes }); },
+    onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
+      if (count > 0) log.warn('objects have a value of a unique index that another one has: their writes are refused until they have another', { type: key, plugin, count, first: duplicates[0] });
+    },
+    onError: (error, key) => { lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({ type: key, error: String(error) })); },
+  });
 }
 
 /** A plugin's steps shortly after their start: most have ended by then, and are not reported. */

@@ -1,6 +1,6 @@
 import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
 import { LogFollower } from '../follow-log.ts';
-import { Suspects } from '../../plugin/lifecycle/error-attribution.ts';
+import { Suspects } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
 import { composeAccess, type Access } from './compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';

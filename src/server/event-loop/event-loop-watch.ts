@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { eventLoopBeatMs, eventLoopHeldMs } from './event-loop-limits.ts';
 import { beatCell, cellCount, eventLoopWorkerUrl, isFound, watchedMsCell, type WatcherStart } from './event-loop-worker.ts';
-import type { Suspect } from '../../plugin/lifecycle/error-attribution.ts';
+import type { Suspect } from '../../plugin/errors/error-attribution.ts';
 
 export type EventLoopWatchOptions = { readonly log: Logger; readonly clock: Clock; /** The log of the process. */ readonly fd: number };
 

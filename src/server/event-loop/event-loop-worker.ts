@@ -5,7 +5,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
 import { systemClock } from '../../base/clock.ts';
 import { eventLoopBeatMs, eventLoopHeldMs, eventLoopToldAgainFactor, eventLoopToldAgainMsMax, eventLoopWatcherLateMs } from './event-loop-limits.ts';
-import { ownerOf, type Suspect } from '../../plugin/lifecycle/error-attribution.ts';
+import { ownerOf, type Suspect } from '../../plugin/errors/error-attribution.ts';
 
 /**
  * Watches the event loop from its own thread, which can log while the loop is blocked. The inspector is used only once

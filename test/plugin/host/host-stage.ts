@@ -15,7 +15,7 @@ import type { Command } from '../../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
 import { openLmdbLog } from '../../../src/log/lmdb/lmdb-log.ts';
 import { logStart, type EventLog } from '../../../src/log/log.ts';
-import { Suspects } from '../../../src/plugin/lifecycle/error-attribution.ts';
+import { Suspects } from '../../../src/plugin/errors/error-attribution.ts';
 import { PluginHost } from '../../../src/plugin/lifecycle/host.ts';
 import type { Unindexed } from '../../../src/plugin/lifecycle/incarnation.ts';
 import type { PackageStore } from '../../../src/plugin/packages/package-store.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { Suspects, suspectsMax } from '../../../src/plugin/lifecycle/error-attribution.ts';
+import { Suspects, suspectsMax } from '../../../src/plugin/errors/error-attribution.ts';
 import { ClientError } from '../../../src/plugin/api/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from '../host/host-stage.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { loadModule } from '../../../src/plugin/load/load-module.ts';
-import { placeInStack } from '../../../src/plugin/lifecycle/thrown-place.ts';
+import { placeInStack } from '../../../src/plugin/errors/thrown-place.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { writePlugins } from '../host/host-stage.ts';
 

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { execPath } from 'node:process';
 
-import { syntaxCheckMs } from './life-limits.ts';
+import { syntaxCheckMs } from '../lifecycle/life-limits.ts';
 import { syntaxCheckPath } from '../load/syntax-check.ts';
 
 /**

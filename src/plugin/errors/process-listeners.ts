@@ -1,5 +1,5 @@
 import { ownerOf, type Suspects } from './error-attribution.ts';
-import { processListenersMax } from './life-limits.ts';
+import { processListenersMax } from '../lifecycle/life-limits.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The part of `process` that is used. */
