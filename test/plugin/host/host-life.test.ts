@@ -124,7 +124,7 @@ t.test('a stop and a load that take long are told while they last', async (t) =>
   await writeFile(join(place.root, 'good', 'main.mjs'), `${text.replace('export default', 'const definition =')}export default async () => { await globalThis.holdStep("load"); return definition; };`);
   await told(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
   held.get('stop')?.();
-  await told(stage, 'good', (ready, phase) => phase === 'not-started' && ready === 'Loading: its module is being loaded');
+  await told(stage, 'good', (ready, phase) => phase === 'not-started' && ready === 'Loading: loading its module');
   held.get('load')?.();
   await told(stage, 'good', (_ready, phase) => phase === 'started');
   Object.assign(globalThis, { holdStep: () => undefined });
